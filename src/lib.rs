@@ -1,0 +1,14 @@
+//! ibid: a terminal chat client that can cite your other sessions.
+
+#![deny(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::string_slice,
+    clippy::unwrap_used
+)]
+
+pub mod reference;
+pub mod session;

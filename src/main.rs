@@ -1,0 +1,3 @@
+//! The `ibid` program.
+
+fn main() {}

@@ -1,0 +1,8 @@
+//! The integration tests: what the crate does, seen from outside.
+
+mod citing;
+mod properties;
+mod seed;
+mod session_rules;
+mod support;
+mod vectors;

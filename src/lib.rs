@@ -12,3 +12,5 @@
 
 pub mod reference;
 pub mod session;
+pub mod store;
+mod threads;

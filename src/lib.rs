@@ -10,6 +10,7 @@
     clippy::unwrap_used
 )]
 
+pub mod library;
 pub mod reference;
 pub mod session;
 pub mod store;

@@ -1,6 +1,7 @@
 //! The integration tests: what the crate does, seen from outside.
 
 mod citing;
+mod library;
 mod properties;
 mod seed;
 mod session_rules;

@@ -1,0 +1,29 @@
+//! Tells whether a folder is as it was, without remembering all of it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::files::{LogFile, Stamp};
+
+/// Stands for a set of logs and their states, in any order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Digest {
+    count: u64,
+    sum: u64,
+}
+
+impl Digest {
+    pub(super) fn of(files: &[LogFile]) -> Self {
+        let mut digest = Self::default();
+        for log in files {
+            digest.add(&log.file, log.stamp);
+        }
+        digest
+    }
+
+    pub(super) fn add(&mut self, file: &str, stamp: Stamp) {
+        let mut hasher = DefaultHasher::new();
+        (file, stamp.size, stamp.mtime_ns, stamp.inode).hash(&mut hasher);
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(hasher.finish());
+    }
+}

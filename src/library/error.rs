@@ -1,0 +1,92 @@
+//! What goes wrong with stored sessions and their cache.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::reference::Cause;
+use crate::session::SessionId;
+
+/// Why a session can't be read.
+#[derive(Clone, Debug, Error)]
+pub enum LibraryError {
+    /// No session has this id.
+    #[error("there is no session {id:?}; `ibid sessions list` shows those there are")]
+    NotFound {
+        /// The id asked for.
+        id: SessionId,
+    },
+    /// A log that belongs to another session than its name says.
+    #[error(
+        "the log {file:?} says that it is session {found:?}, not {id:?}: \
+         it was renamed or copied by hand; give it back its own name"
+    )]
+    Renamed {
+        /// The log's file name.
+        file: String,
+        /// The id asked for.
+        id: SessionId,
+        /// The id in the log's header.
+        found: SessionId,
+    },
+}
+
+impl LibraryError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "SESSION_NOT_FOUND",
+            Self::Renamed { .. } => "SESSION_RENAMED",
+        }
+    }
+}
+
+/// Something a person may want to know that stopped nothing.
+#[derive(Clone, Debug, Error)]
+pub enum Notice {
+    /// The cache can't be used in this run.
+    #[error("the session cache {} is not used this time: {reason}", path.display())]
+    CacheSetAside {
+        /// The cache.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The cache was made anew.
+    #[error("the session cache {} was made anew: {reason}", path.display())]
+    CacheRebuilt {
+        /// The cache.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// Something could not be written to the cache; the logs will be read
+    /// again next time.
+    #[error("the session cache could not be updated, so the next start is slower: {cause}")]
+    CacheNotWritten {
+        /// Why.
+        cause: Cause,
+    },
+    /// A log that can't be read. Its session is listed by its id.
+    #[error("the log {file:?} can't be read: {cause}")]
+    Unreadable {
+        /// The log's file name.
+        file: String,
+        /// Why.
+        cause: Cause,
+    },
+}
+
+impl Notice {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::CacheSetAside { .. } => "CACHE_SET_ASIDE",
+            Self::CacheRebuilt { .. } => "CACHE_REBUILT",
+            Self::CacheNotWritten { .. } => "CACHE_NOT_WRITTEN",
+            Self::Unreadable { .. } => "SESSION_UNREADABLE",
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The logs of a home, and several places of logs as one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::files::{CapturedLog, LogFile, LogFiles, Stamp};
+use crate::reference::Cause;
+use crate::session::{Header, SessionId};
+use crate::store::{self, Home, SessionFile, file_name, log};
+
+/// The logs of a home.
+#[derive(Clone, Debug)]
+pub struct StoredLogs {
+    home: Home,
+}
+
+impl StoredLogs {
+    /// The logs of `home`; touches no disk.
+    #[must_use]
+    pub fn new(home: Home) -> Self {
+        Self { home }
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.home.sessions_dir().join(file)
+    }
+}
+
+/// What a folder knows of a log, as the library keeps it.
+fn log_file(file: SessionFile) -> LogFile {
+    LogFile {
+        file: file
+            .path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+        stamp: Stamp {
+            size: file.size,
+            mtime_ns: i64::try_from(file.mtime_ns).unwrap_or(i64::MAX),
+            inode: file.inode,
+        },
+        id: file.id,
+    }
+}
+
+impl StoredLogs {
+    /// The log of a session as its folder knows it now; `None` when there is
+    /// none.
+    #[must_use]
+    pub fn log_file(&self, id: &SessionId) -> Option<LogFile> {
+        store::session_file(&self.home.session_file(id)).map(log_file)
+    }
+}
+
+impl LogFiles for StoredLogs {
+    fn file_name(&self, id: &SessionId) -> String {
+        file_name::encode(id) + file_name::LOG_SUFFIX
+    }
+
+    fn scan(&self) -> Result<Vec<LogFile>, Cause> {
+        let files = store::list_files(&self.home).map_err(|e| Arc::new(e) as Cause)?;
+        Ok(files.into_iter().map(log_file).collect())
+    }
+
+    fn header(&self, file: &str) -> Result<Header, Cause> {
+        log::read_header(&self.path(file)).map_err(|e| Arc::new(e) as Cause)
+    }
+
+    fn capture(&self, file: &str) -> Result<Option<CapturedLog>, Cause> {
+        let path = self.path(file);
+        // The state is taken first: what is written meanwhile makes the next
+        // look find another one.
+        let Some(seen) = store::session_file(&path) else {
+            return Ok(None);
+        };
+        let stamp = log_file(seen).stamp;
+        let read = log::read_capture(&path).map_err(|e| Arc::new(e) as Cause)?;
+        Ok(Some(CapturedLog {
+            stamp,
+            capture: read.capture,
+            title: read.title,
+        }))
+    }
+}
+
+/// Several places of logs as one. A log that is in two of them is read from
+/// the first.
+pub struct Layered(Vec<Arc<dyn LogFiles>>);
+
+impl Layered {
+    /// These places, the first before the others.
+    #[must_use]
+    pub fn new(layers: Vec<Arc<dyn LogFiles>>) -> Self {
+        Self(layers)
+    }
+}
+
+impl LogFiles for Layered {
+    fn file_name(&self, id: &SessionId) -> String {
+        self.0
+            .first()
+            .map(|layer| layer.file_name(id))
+            .unwrap_or_default()
+    }
+
+    fn scan(&self) -> Result<Vec<LogFile>, Cause> {
+        let mut seen = std::collections::HashSet::new();
+        let mut all = Vec::new();
+        for layer in &self.0 {
+            let logs = layer.scan()?;
+            all.extend(logs.into_iter().filter(|log| seen.insert(log.file.clone())));
+        }
+        Ok(all)
+    }
+
+    fn header(&self, file: &str) -> Result<Header, Cause> {
+        let mut outcome =
+            Err(Arc::new(std::io::Error::from(std::io::ErrorKind::NotFound)) as Cause);
+        for layer in &self.0 {
+            outcome = layer.header(file);
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome
+    }
+
+    fn capture(&self, file: &str) -> Result<Option<CapturedLog>, Cause> {
+        for layer in &self.0 {
+            if let Some(log) = layer.capture(file)? {
+                return Ok(Some(log));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::library::Library;
+    use crate::session::{Message, Millis, NewEvent, Payload};
+    use crate::store::SessionWriter;
+
+    fn store(home: &Home, id: &str, text: &str) {
+        let header = Header::new(id, Millis(1), Some("/work".to_owned()));
+        let message = Payload::user(Message::person(text));
+        let first = vec![NewEvent::plain(Millis(2), message)];
+        SessionWriter::create(home, header, first).unwrap();
+    }
+
+    fn labels(library: &Library) -> Vec<String> {
+        let never = CancellationToken::new();
+        let refreshed = library.refresh(&never, &mut |_| {}).unwrap();
+        assert!(refreshed.notices.is_empty(), "{:?}", refreshed.notices);
+        let index = library.index();
+        let mut labels: Vec<_> = index.iter().map(|entry| entry.label.to_owned()).collect();
+        labels.sort();
+        labels
+    }
+
+    #[test]
+    fn a_stored_session_is_listed_by_its_first_words() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        store(&home, "../odd", "the first words of it all and more");
+        let library = Library::open(Arc::new(StoredLogs::new(home)), None);
+        assert_eq!(labels(&library), ["the first words of it"]);
+    }
+
+    #[test]
+    fn a_log_in_two_places_is_read_from_the_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let homes = ["own", "samples"].map(|name| Home::at(dir.path().join(name)));
+        let [own, samples] = &homes;
+        store(own, "both", "own");
+        store(samples, "both", "sample");
+        store(samples, "other", "other sample");
+        let layers = homes
+            .clone()
+            .map(|home| Arc::new(StoredLogs::new(home)) as Arc<dyn LogFiles>);
+        let library = Library::open(Arc::new(Layered::new(layers.to_vec())), None);
+        assert_eq!(labels(&library), ["other sample", "own"]);
+    }
+
+    #[test]
+    fn what_was_written_is_known_without_reading_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        let logs = StoredLogs::new(home.clone());
+        assert_eq!(logs.log_file(&"a".into()), None);
+        store(&home, "a", "text");
+        let log = logs.log_file(&"a".into()).unwrap();
+        assert_eq!(logs.scan().unwrap(), [log]);
+    }
+}

@@ -10,7 +10,9 @@
     clippy::unwrap_used
 )]
 
+mod figures;
 pub mod library;
+pub mod model;
 pub mod reference;
 pub mod session;
 pub mod store;

@@ -1,0 +1,420 @@
+//! Language models behind one face: the providers that answer requests, and
+//! the catalogue of what is known of their models.
+//!
+//! Owns the face ([`Provider`]), the registry ([`Models`]) and the provider
+//! that needs no network ([`offline`]). Knows nothing of logs, turns or the
+//! screen: a caller sends messages and appends what comes back.
+
+mod error;
+pub mod offline;
+
+use std::collections::BTreeMap;
+use std::future::ready;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+
+pub use error::ModelError;
+
+use crate::reference::ports::{ModelRoute, ModelWindows, WindowError};
+use crate::session::Message;
+
+/// What is known of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelInfo {
+    /// The name of its provider.
+    pub provider: String,
+    /// Its id there.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// The most tokens that a request and its answer may take together;
+    /// `None` where none is declared.
+    pub context_window: Option<u64>,
+    /// The most tokens of one answer; `None` where none is declared.
+    pub max_output: Option<u64>,
+}
+
+/// A conversation that a model is to go on with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The model's id at its provider.
+    pub model: String,
+    /// The messages that the model sees, in order.
+    pub messages: Vec<Arc<Message>>,
+}
+
+/// A piece of an answer, in the order of its arrival.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delta {
+    /// More of the answer's text.
+    Text(String),
+    /// More of the model's reasoning, which is no part of the answer.
+    Reasoning(String),
+    /// What the request took so far; the latest counts.
+    Usage(Usage),
+    /// The answer is whole. Nothing follows.
+    Finished(FinishReason),
+}
+
+/// What a request took, in tokens as its provider counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of the request.
+    pub input_tokens: u64,
+    /// Tokens of the answer, reasoning included.
+    pub output_tokens: u64,
+}
+
+/// Why an answer is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FinishReason {
+    /// The model had no more to say.
+    Stop,
+    /// The answer reached the most tokens that it may take, and breaks off.
+    Length,
+}
+
+impl FinishReason {
+    /// The word used in logs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+        }
+    }
+}
+
+/// The pieces of an answer. Dropping it cancels the request.
+pub type AnswerStream = BoxStream<'static, Result<Delta, ModelError>>;
+
+/// One source of models.
+pub trait Provider: Send + Sync {
+    /// The name that routes call it by, and that no other provider has.
+    fn name(&self) -> &str;
+
+    /// The models that it is known to have, without asking anyone.
+    fn models(&self) -> Vec<ModelInfo>;
+
+    /// What is known of one model.
+    ///
+    /// # Errors
+    /// `MODEL_NOT_FOUND` when the provider has no such model, `MODEL_FAILED`
+    /// when it can't tell.
+    fn model_info<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Result<ModelInfo, ModelError>>;
+
+    /// Asks a model. Nothing happens before the stream is polled first, and
+    /// dropping the stream cancels the request.
+    ///
+    /// A stream ends with [`Delta::Finished`] or with an error; one that just
+    /// ends broke off. [`Models::stream`] turns that into an error.
+    fn stream(&self, request: Request) -> AnswerStream;
+}
+
+/// Every provider there is, by name. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Models {
+    providers: BTreeMap<String, Arc<dyn Provider>>,
+}
+
+impl Models {
+    /// No providers at all.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same and one provider more, which takes the place of an earlier one
+    /// of its name.
+    #[must_use]
+    pub fn with(mut self, provider: Arc<dyn Provider>) -> Self {
+        self.providers.insert(provider.name().to_owned(), provider);
+        self
+    }
+
+    /// The provider of that name.
+    ///
+    /// # Errors
+    /// `NO_ADAPTER` when there is none.
+    pub fn provider(&self, name: &str) -> Result<Arc<dyn Provider>, ModelError> {
+        self.providers
+            .get(name)
+            .cloned()
+            .ok_or_else(|| ModelError::NoAdapter {
+                provider: name.to_owned(),
+                known: self.providers.keys().cloned().collect(),
+            })
+    }
+
+    /// What is known of a model.
+    ///
+    /// # Errors
+    /// `NO_ADAPTER` for a provider that is not there, and the errors of
+    /// [`Provider::model_info`].
+    pub async fn resolve_model_info(&self, route: &ModelRoute) -> Result<ModelInfo, ModelError> {
+        self.provider(&route.provider)?
+            .model_info(&route.model)
+            .await
+    }
+
+    /// Asks a model. Dropping the stream cancels the request.
+    ///
+    /// The stream ends after the first [`Delta::Finished`] or the first error,
+    /// whatever the provider would send behind it.
+    ///
+    /// # Errors
+    /// In the stream: `NO_ADAPTER` for a provider that is not there,
+    /// `MODEL_STREAM_ENDED` for an answer that breaks off, and what else the
+    /// provider meets.
+    #[must_use = "nothing is asked before the stream is polled"]
+    pub fn stream(&self, route: &ModelRoute, messages: Vec<Arc<Message>>) -> AnswerStream {
+        match self.provider(&route.provider) {
+            Ok(provider) => {
+                let model = route.model.clone();
+                let answer = provider.stream(Request { model, messages });
+                to_its_end(answer, route.clone()).boxed()
+            }
+            Err(error) => stream::once(ready(Err(error))).boxed(),
+        }
+    }
+}
+
+/// The answer up to its end, which is an error if the provider gave none.
+fn to_its_end(
+    answer: AnswerStream,
+    route: ModelRoute,
+) -> impl futures_util::Stream<Item = Result<Delta, ModelError>> + Send {
+    stream::unfold(Some((answer, route)), async |state| {
+        let (mut answer, route) = state?;
+        Some(match answer.next().await {
+            Some(Ok(Delta::Finished(reason))) => (Ok(Delta::Finished(reason)), None),
+            Some(Ok(delta)) => (Ok(delta), Some((answer, route))),
+            Some(Err(error)) => (Err(error), None),
+            None => {
+                let ModelRoute { provider, model } = route;
+                (Err(ModelError::StreamEnded { provider, model }), None)
+            }
+        })
+    })
+}
+
+impl ModelWindows for Models {
+    fn context_window<'a>(
+        &'a self,
+        route: &'a ModelRoute,
+    ) -> BoxFuture<'a, Result<Option<u64>, WindowError>> {
+        Box::pin(async move {
+            match self.resolve_model_info(route).await {
+                Ok(info) => Ok(info.context_window),
+                Err(ModelError::NoAdapter { .. }) => Err(WindowError::NoAdapter),
+                // A model that nobody knows has no declared window either.
+                Err(ModelError::NotFound { .. }) => Ok(None),
+                Err(error) => Err(WindowError::Other(Arc::new(error))),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::offline::Offline;
+    use super::*;
+
+    /// A provider that answers with what it was given, and then waits for ever
+    /// if it is told to.
+    #[derive(Clone, Default)]
+    struct Scripted {
+        deltas: Vec<Result<Delta, ModelError>>,
+        hangs: bool,
+        alive: Arc<()>,
+    }
+
+    impl Provider for Scripted {
+        fn name(&self) -> &'static str {
+            "scripted"
+        }
+
+        fn models(&self) -> Vec<ModelInfo> {
+            Vec::new()
+        }
+
+        fn model_info<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<ModelInfo, ModelError>> {
+            Box::pin(ready(Err(failed())))
+        }
+
+        fn stream(&self, _: Request) -> AnswerStream {
+            let alive = Arc::clone(&self.alive);
+            let rest = if self.hangs {
+                stream::pending().boxed()
+            } else {
+                stream::empty().boxed()
+            };
+            stream::iter(self.deltas.clone())
+                .chain(rest)
+                .inspect(move |_| _ = Arc::strong_count(&alive))
+                .boxed()
+        }
+    }
+
+    fn failed() -> ModelError {
+        ModelError::Failed {
+            provider: "scripted".to_owned(),
+            model: "m".to_owned(),
+            cause: Arc::new(std::io::Error::other("the plug was pulled")),
+        }
+    }
+
+    fn route(provider: &str, model: &str) -> ModelRoute {
+        ModelRoute {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+        }
+    }
+
+    fn text(text: &str) -> Delta {
+        Delta::Text(text.to_owned())
+    }
+
+    /// What a provider's deltas become: each as text, an error as its code.
+    fn answer(deltas: Vec<Result<Delta, ModelError>>) -> Vec<String> {
+        let models = Models::new().with(Arc::new(Scripted {
+            deltas,
+            ..Scripted::default()
+        }));
+        collect(models.stream(&route("scripted", "m"), Vec::new()))
+    }
+
+    fn collect(answer: AnswerStream) -> Vec<String> {
+        answer
+            .map(|delta| match delta {
+                Ok(delta) => format!("{delta:?}"),
+                Err(error) => error.code().to_owned(),
+            })
+            .collect::<Vec<_>>()
+            .now_or_never()
+            .unwrap()
+    }
+
+    #[test]
+    fn an_answer_runs_to_its_finish() {
+        let finished = Ok(Delta::Finished(FinishReason::Stop));
+        assert_eq!(
+            answer(vec![Ok(text("a")), finished.clone()]),
+            [r#"Text("a")"#, "Finished(Stop)"]
+        );
+        assert_eq!(answer(vec![finished, Ok(text("late"))]), ["Finished(Stop)"]);
+    }
+
+    #[test]
+    fn an_answer_that_just_ends_is_an_error() {
+        assert_eq!(
+            answer(vec![Ok(text("a"))]),
+            [r#"Text("a")"#, "MODEL_STREAM_ENDED"]
+        );
+        assert_eq!(answer(Vec::new()), ["MODEL_STREAM_ENDED"]);
+    }
+
+    #[test]
+    fn nothing_follows_an_error() {
+        assert_eq!(
+            answer(vec![Ok(text("a")), Err(failed()), Ok(text("late"))]),
+            [r#"Text("a")"#, "MODEL_FAILED"]
+        );
+    }
+
+    #[test]
+    fn dropping_an_answer_drops_the_providers_stream() {
+        let provider = Scripted {
+            deltas: vec![Ok(text("a"))],
+            hangs: true,
+            ..Scripted::default()
+        };
+        let alive = Arc::clone(&provider.alive);
+        let models = Models::new().with(Arc::new(provider));
+        let idle = Arc::strong_count(&alive);
+
+        let mut answer = models.stream(&route("scripted", "m"), Vec::new());
+        assert!(answer.next().now_or_never().is_some());
+        assert!(answer.next().now_or_never().is_none(), "it hangs");
+        assert_eq!(Arc::strong_count(&alive), idle + 1);
+        drop(answer);
+        assert_eq!(Arc::strong_count(&alive), idle);
+    }
+
+    #[test]
+    fn an_unknown_provider_is_named_together_with_those_there_are() {
+        let models = Models::new()
+            .with(Arc::new(Offline::default()))
+            .with(Arc::new(Scripted::default()));
+        let error = models.provider("nowhere").err().unwrap();
+        assert_eq!(error.code(), "NO_ADAPTER");
+        assert_eq!(
+            error.to_string(),
+            r#"there is no model provider "nowhere"; choose one of "offline", "scripted""#
+        );
+        assert_eq!(
+            collect(models.stream(&route("nowhere", "m"), Vec::new())),
+            ["NO_ADAPTER"]
+        );
+        assert_eq!(
+            Models::new().provider("x").err().unwrap().to_string(),
+            r#"there is no model provider "x"; choose another one (none is known here)"#
+        );
+    }
+
+    #[test]
+    fn a_later_provider_takes_the_place_of_an_earlier_one_of_its_name() {
+        let models = Models::new()
+            .with(Arc::new(Scripted::default()))
+            .with(Arc::new(Scripted {
+                deltas: vec![Ok(text("second"))],
+                ..Scripted::default()
+            }));
+        assert_eq!(
+            collect(models.stream(&route("scripted", "m"), Vec::new())),
+            [r#"Text("second")"#, "MODEL_STREAM_ENDED"]
+        );
+    }
+
+    fn window(provider: &str, model: &str) -> Result<Option<u64>, WindowError> {
+        Models::new()
+            .with(Arc::new(Offline::default()))
+            .with(Arc::new(Scripted::default()))
+            .context_window(&route(provider, model))
+            .now_or_never()
+            .unwrap()
+    }
+
+    #[test]
+    fn a_known_model_has_its_declared_window() {
+        assert_eq!(window("offline", "offline").unwrap(), Some(128_000));
+    }
+
+    #[test]
+    fn an_unknown_model_has_no_window_and_an_unknown_provider_no_adapter() {
+        assert_eq!(window("offline", "gone").unwrap(), None);
+        assert!(matches!(
+            window("nowhere", "offline"),
+            Err(WindowError::NoAdapter)
+        ));
+    }
+
+    #[test]
+    fn any_other_error_of_a_window_is_passed_on_as_it_is() {
+        let Err(WindowError::Other(cause)) = window("scripted", "m") else {
+            panic!("the look-up fails");
+        };
+        let error = cause.downcast_ref::<ModelError>().unwrap();
+        assert_eq!(error.code(), "MODEL_FAILED");
+        assert_eq!(
+            error.to_string(),
+            r#"model "m" ("scripted") failed: the plug was pulled"#
+        );
+    }
+}

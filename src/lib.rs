@@ -10,10 +10,15 @@
     clippy::unwrap_used
 )]
 
+mod aside;
+pub mod chat;
+pub mod config;
 mod figures;
 pub mod library;
 pub mod model;
 pub mod reference;
+pub mod runtime;
+mod sanitize;
 pub mod session;
 pub mod store;
 mod threads;

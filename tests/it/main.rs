@@ -2,6 +2,7 @@
 
 mod citing;
 mod library;
+mod pipeline;
 mod properties;
 mod seed;
 mod session_rules;

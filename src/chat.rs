@@ -1,0 +1,320 @@
+//! A conversation as a pure state machine: event in, effects out.
+//!
+//! Owns the session that is shown, the message on its way out (prepared,
+//! reviewed, waiting, being logged) and the answer on its way in. Knows no
+//! task and no terminal, and no clock but the one that the ids of new messages
+//! come from ([`Message::new`]); `runtime` carries the effects out and brings
+//! their outcomes back. Each outcome names the generation of its
+//! question: one that nobody waits for any more is dropped in [`Chat::update`].
+
+mod answer;
+pub mod draft;
+mod outgoing;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use answer::{Answer, Unsaved};
+pub use draft::{Departed, Draft, Element, KeptDraft, Part};
+use outgoing::Outgoing;
+pub use outgoing::Step;
+use serde::Deserialize;
+
+use crate::model::{Delta, ModelError};
+use crate::reference::ports::{ModelRoute, SpillRef};
+use crate::reference::resolver::{Growth, PreparedStep, Target};
+use crate::reference::{ReferenceError, RouteChoice};
+use crate::session::{Event, Message, Payload, Session};
+
+/// The number of a question; an answer with another number is stale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Generation(u64);
+
+/// When a message that cites sessions is shown before it is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReviewPolicy {
+    /// Every time.
+    #[default]
+    Always,
+    /// When something of a cited session had to be left out, or could not be
+    /// read.
+    WhenOmitted,
+    /// Only when asked for.
+    Never,
+}
+
+/// A failure behind an effect, in words for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The stable code.
+    pub code: String,
+    /// What happened, to which thing, what to do now.
+    pub message: String,
+}
+
+impl From<&ReferenceError> for Failure {
+    fn from(error: &ReferenceError) -> Self {
+        Self {
+            code: error.code().unwrap_or("MODEL_LOOKUP_FAILED").to_owned(),
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<&ModelError> for Failure {
+    fn from(error: &ModelError) -> Self {
+        Self {
+            code: error.code().to_owned(),
+            message: error.to_string(),
+        }
+    }
+}
+
+/// What happens to a conversation.
+#[derive(Clone, Debug)]
+pub enum ChatEvent {
+    /// The person sends a draft.
+    Send(Draft),
+    /// The person wants to see what a draft would send.
+    Preview(Draft),
+    /// The person agrees to what is shown.
+    Confirm,
+    /// The person calls off what is going on.
+    Cancel,
+    /// References were prepared.
+    Prepared(Generation, Result<PreparedStep, ReferenceError>),
+    /// The captures were compared with the sources as they are now.
+    Rechecked(Generation, Result<Vec<Growth>, ReferenceError>),
+    /// Events were written to the log.
+    Logged(Generation, Result<Vec<Arc<Event>>, Failure>),
+    /// A piece of the answer came.
+    Delta(Generation, Delta),
+    /// The answer's stream ended, with an error or without.
+    AnswerEnded(Generation, Option<ModelError>),
+}
+
+/// What a conversation wants done.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Prepare the references of a message.
+    Prepare(Generation, Target, Arc<Message>),
+    /// Compare captures with their sources as they are now.
+    Recheck(Generation, Arc<Step>),
+    /// Write these to the log, all or none.
+    Log(Generation, Vec<Payload>),
+    /// Ask the model to answer what the surface says.
+    Ask(Generation, ModelRoute, Vec<Arc<Event>>),
+    /// End the task of this question.
+    Stop(Generation),
+    /// Remove full texts that were saved for something never sent.
+    Discard(Vec<SpillRef>),
+    /// The draft left the composer.
+    ClearComposer,
+    /// Put a draft back into the composer, in front of what is there.
+    RestoreDraft(Draft),
+    /// Tell the person.
+    Say(Notice),
+}
+
+/// Something the person is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Something failed.
+    Failed(Failure),
+    /// Something to know.
+    Info(String),
+}
+
+impl Notice {
+    /// Whether it tells of something that failed.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed(_))
+    }
+}
+
+/// A conversation.
+#[derive(Debug)]
+pub struct Chat {
+    session: Session,
+    route: ModelRoute,
+    review: ReviewPolicy,
+    assembled: bool,
+    outgoing: Outgoing,
+    answer: Answer,
+    unsaved: Option<Unsaved>,
+    generation: Generation,
+}
+
+impl Chat {
+    /// A conversation over a session as its log stands.
+    #[must_use]
+    pub fn new(session: Session, route: ModelRoute, review: ReviewPolicy) -> Self {
+        Self {
+            session,
+            route,
+            review,
+            assembled: false,
+            outgoing: Outgoing::None,
+            answer: Answer::None,
+            unsaved: None,
+            generation: Generation::default(),
+        }
+    }
+
+    /// The session as far as its log is written.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The model that answers.
+    #[must_use]
+    pub fn route(&self) -> &ModelRoute {
+        &self.route
+    }
+
+    /// The message under way, for the screen.
+    #[must_use]
+    pub fn outgoing(&self) -> View<'_> {
+        self.outgoing.view()
+    }
+
+    /// The answer so far, while one is under way.
+    #[must_use]
+    pub fn partial_answer(&self) -> Option<&str> {
+        self.answer.text()
+    }
+
+    /// Whether anything is under way that a person could call off.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        !matches!(self.outgoing, Outgoing::None) || self.answer.text().is_some()
+    }
+
+    /// An answer that came to its end and could not be written to the log. It
+    /// is written with the next message, or when a person calls off nothing.
+    #[must_use]
+    pub fn unsaved_answer(&self) -> Option<&str> {
+        self.unsaved.as_ref().map(|unsaved| &*unsaved.received.text)
+    }
+
+    /// Why that answer could not be written.
+    #[must_use]
+    pub fn unsaved_reason(&self) -> Option<&Failure> {
+        self.unsaved.as_ref()?.why.as_ref()
+    }
+
+    /// The draft that left the composer and is not in the log yet.
+    #[must_use]
+    pub fn departed(&self) -> Option<Departed> {
+        let (draft, message) = self.outgoing.departed()?;
+        Some(Departed {
+            message_id: message.id.clone(),
+            draft: draft.clone(),
+        })
+    }
+
+    /// Takes one event and tells what to do.
+    pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
+        match event {
+            ChatEvent::Send(draft) => self.send(draft),
+            ChatEvent::Preview(draft) => self.preview(draft),
+            ChatEvent::Confirm => self.confirm(),
+            ChatEvent::Cancel => self.cancel(),
+            ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
+            ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
+            ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
+            ChatEvent::Delta(generation, delta) => self.delta(generation, delta),
+            ChatEvent::AnswerEnded(generation, error) => self.answer_ended(generation, error),
+        }
+    }
+
+    fn next_generation(&mut self) -> Generation {
+        self.generation.0 += 1;
+        self.generation
+    }
+
+    fn target(&self) -> Target {
+        let route = Some(self.route.clone());
+        Target {
+            id: self.session.id().clone(),
+            cwd: self.session.header().cwd.clone(),
+            route: if self.assembled {
+                RouteChoice::Assembled(route)
+            } else {
+                RouteChoice::Own(route)
+            },
+        }
+    }
+
+    fn turn(&self) -> u64 {
+        let started = |event: &&Arc<Event>| event.payload.type_name() == TURN_START;
+        self.session.events().iter().filter(started).count() as u64
+    }
+
+    fn logged(
+        &mut self,
+        generation: Generation,
+        outcome: Result<Vec<Arc<Event>>, Failure>,
+    ) -> Vec<Effect> {
+        if self.outgoing.is_logged_by(generation) {
+            self.message_logged(outcome)
+        } else if self.answer.is_saved_by(generation) {
+            self.answer_logged(outcome)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Takes events that are in the log into the session shown.
+    fn absorb(&mut self, events: Vec<Arc<Event>>) -> Vec<Effect> {
+        for event in events {
+            if let Err(error) = self.session.push(event) {
+                return vec![Effect::Say(Notice::Failed(Failure {
+                    code: "CHAT_OUT_OF_STEP".to_owned(),
+                    message: format!(
+                        "the log went on without this screen ({error}); open the session again"
+                    ),
+                }))];
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// The event that begins a turn.
+pub const TURN_START: &str = "turn/start";
+/// The event that ends a turn.
+pub const TURN_END: &str = "turn/end";
+/// The event that names the model of a request.
+pub const REQUEST_HEADER: &str = "request/header";
+/// The event that keeps an answer that did not come to its end.
+pub const ATTEMPT: &str = "assistant/attempt";
+/// Where an answer's envelope, and the end of its turn, say why the model
+/// ended it: a word of [`FinishReason`](crate::model::FinishReason).
+pub const FINISH: &str = "finish";
+
+/// The message under way, as the screen shows it.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'a> {
+    /// None.
+    None,
+    /// Its references are being prepared.
+    Preparing,
+    /// It is shown, and waits for the person's word.
+    Review {
+        /// What would be sent.
+        step: &'a Step,
+        /// How the sources grew since it was last shown.
+        growth: &'a [Growth],
+    },
+    /// It waits for the answer under way to end.
+    Waiting(&'a Draft),
+    /// It is being sent.
+    Sending,
+}

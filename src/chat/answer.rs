@@ -1,0 +1,271 @@
+//! The way of an answer in: asked for, streamed, kept.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, TURN_END};
+use crate::model::{Delta, FinishReason, ModelError, Usage};
+use crate::session::{Block, Event, Message, MessageKind, Payload, Role, Source};
+
+/// The answer on its way in.
+#[derive(Debug, Default)]
+pub(super) enum Answer {
+    #[default]
+    None,
+    Streaming {
+        generation: Generation,
+        received: Received,
+    },
+    Saving {
+        generation: Generation,
+        what: Unsaved,
+    },
+}
+
+/// An answer that could not be written: it goes in front of the next write.
+#[derive(Debug)]
+pub(super) struct Unsaved {
+    pub(super) received: Received,
+    pub(super) payloads: Vec<Payload>,
+    /// Why it could not be written the last time.
+    pub(super) why: Option<Failure>,
+}
+
+/// What has come so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Received {
+    pub(super) text: String,
+    reasoning: String,
+    usage: Option<Usage>,
+    finish: Option<FinishReason>,
+}
+
+impl Answer {
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::None => None,
+            Self::Streaming { received, .. } => Some(&received.text),
+            Self::Saving { what, .. } => Some(&what.received.text),
+        }
+    }
+
+    pub(super) fn is_under_way(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+
+    pub(super) fn is_saved_by(&self, asked: Generation) -> bool {
+        matches!(self, Self::Saving { generation, .. } if *generation == asked)
+    }
+}
+
+impl Chat {
+    /// Asks for the answer to the message that was just logged.
+    pub(super) fn ask(&mut self, cancelled: bool) -> Vec<Effect> {
+        if cancelled {
+            return self.save_answer(Received::default(), &Outcome::Interrupted);
+        }
+        let generation = self.next_generation();
+        self.assembled = true;
+        self.answer = Answer::Streaming {
+            generation,
+            received: Received::default(),
+        };
+        let surface = self.session.surface().map(Arc::clone).collect();
+        vec![Effect::Ask(generation, self.route.clone(), surface)]
+    }
+
+    pub(super) fn delta(&mut self, asked: Generation, delta: Delta) -> Vec<Effect> {
+        if let Answer::Streaming {
+            generation,
+            received,
+        } = &mut self.answer
+            && *generation == asked
+        {
+            match delta {
+                Delta::Text(text) => received.text.push_str(&text),
+                Delta::Reasoning(text) => received.reasoning.push_str(&text),
+                Delta::Usage(usage) => received.usage = Some(usage),
+                Delta::Finished(reason) => received.finish = Some(reason),
+            }
+        }
+        Vec::new()
+    }
+
+    pub(super) fn answer_ended(
+        &mut self,
+        asked: Generation,
+        error: Option<ModelError>,
+    ) -> Vec<Effect> {
+        let current =
+            matches!(self.answer, Answer::Streaming { generation, .. } if generation == asked);
+        if !current {
+            return Vec::new();
+        }
+        let Answer::Streaming { received, .. } = std::mem::take(&mut self.answer) else {
+            return Vec::new();
+        };
+        match error {
+            // A message without text would be refused when it is sent again.
+            None if received.text.is_empty() => {
+                let mut effects = vec![Effect::Say(Notice::Info(
+                    "the model ended its turn without an answer".to_owned(),
+                ))];
+                effects.extend(self.save_answer(received, &Outcome::Interrupted));
+                effects
+            }
+            None => self.save_answer(received, &Outcome::Complete),
+            Some(error) => {
+                let failure = Failure::from(&error);
+                let mut effects = vec![Effect::Say(Notice::Failed(failure.clone()))];
+                effects.extend(self.save_answer(received, &Outcome::Failed(failure)));
+                effects
+            }
+        }
+    }
+
+    pub(super) fn cancel_answer(&mut self) -> Vec<Effect> {
+        match std::mem::take(&mut self.answer) {
+            Answer::Streaming {
+                generation,
+                received,
+            } => {
+                let mut effects = vec![Effect::Stop(generation)];
+                effects.extend(self.save_answer(received, &Outcome::Interrupted));
+                effects
+            }
+            Answer::None => self.save_again(),
+            saving @ Answer::Saving { .. } => {
+                self.answer = saving;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Tries once more to write what could not be written.
+    fn save_again(&mut self) -> Vec<Effect> {
+        let unsaved = self.unsaved.take();
+        unsaved.map(|what| self.save(what)).unwrap_or_default()
+    }
+
+    fn save_answer(&mut self, received: Received, outcome: &Outcome) -> Vec<Effect> {
+        let turn = self.turn();
+        let mut payloads = self.unsaved_payloads();
+        payloads.extend(self.answer_payload(&received, outcome, turn));
+        let mut end = Map::new();
+        end.insert("turn".to_owned(), turn.into());
+        end.insert("outcome".to_owned(), outcome.word().into());
+        if let Some(finish) = received.finish {
+            end.insert(FINISH.to_owned(), finish.as_str().into());
+        }
+        payloads.push(Payload::log_only(TURN_END, Value::Object(end)));
+        self.save(Unsaved {
+            received,
+            payloads,
+            why: None,
+        })
+    }
+
+    fn save(&mut self, what: Unsaved) -> Vec<Effect> {
+        let generation = self.next_generation();
+        let payloads = what.payloads.clone();
+        self.answer = Answer::Saving { generation, what };
+        vec![Effect::Log(generation, payloads)]
+    }
+
+    pub(super) fn unsaved_payloads(&self) -> Vec<Payload> {
+        let unsaved = self.unsaved.as_ref();
+        unsaved.map(|u| u.payloads.clone()).unwrap_or_default()
+    }
+
+    /// A whole answer is a message of the conversation; a partial one is
+    /// kept beside it, and never cited.
+    fn answer_payload(&self, received: &Received, outcome: &Outcome, turn: u64) -> Option<Payload> {
+        if let Outcome::Complete = outcome {
+            let mut content = Vec::new();
+            if !received.reasoning.is_empty() {
+                content.push(Block::reasoning(&*received.reasoning));
+            }
+            content.push(Block::text(&*received.text));
+            let source = Source::model(&self.route.provider, &self.route.model);
+            let message = Message::new(Role::Assistant, source, content);
+            let mut payload = Payload::step(MessageKind::Assistant, message, turn, 1);
+            if let Payload::Message { envelope, .. } = &mut payload {
+                if let Some(usage) = received.usage {
+                    envelope.insert("usage".to_owned(), usage_json(usage));
+                }
+                if let Some(finish) = received.finish {
+                    envelope.insert(FINISH.to_owned(), finish.as_str().into());
+                }
+            }
+            return Some(payload);
+        }
+        if received.text.is_empty() && received.reasoning.is_empty() {
+            return None;
+        }
+        let mut data = Map::new();
+        data.insert("turn".to_owned(), turn.into());
+        data.insert("provider".to_owned(), self.route.provider.clone().into());
+        data.insert("model".to_owned(), self.route.model.clone().into());
+        data.insert("text".to_owned(), received.text.clone().into());
+        if !received.reasoning.is_empty() {
+            data.insert("reasoning".to_owned(), received.reasoning.clone().into());
+        }
+        data.insert("interrupted".to_owned(), true.into());
+        if let Outcome::Failed(failure) = outcome {
+            data.insert("error".to_owned(), json!({"code": failure.code}));
+        }
+        Some(Payload::log_only(ATTEMPT, Value::Object(data)))
+    }
+
+    pub(super) fn answer_logged(
+        &mut self,
+        outcome: Result<Vec<Arc<Event>>, Failure>,
+    ) -> Vec<Effect> {
+        let Answer::Saving { what, .. } = std::mem::take(&mut self.answer) else {
+            return Vec::new();
+        };
+        let mut effects = match outcome {
+            Ok(events) => {
+                self.unsaved = None;
+                self.absorb(events)
+            }
+            Err(failure) => {
+                self.unsaved = Some(Unsaved {
+                    why: Some(failure.clone()),
+                    ..what
+                });
+                vec![Effect::Say(Notice::Failed(Failure {
+                    message: format!(
+                        "{}; the answer is kept here and written with the next message, or on Esc",
+                        failure.message
+                    ),
+                    ..failure
+                }))]
+            }
+        };
+        effects.extend(self.release_waiting());
+        effects
+    }
+}
+
+/// How an answer came to its end.
+enum Outcome {
+    Complete,
+    Interrupted,
+    Failed(Failure),
+}
+
+impl Outcome {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+fn usage_json(usage: Usage) -> Value {
+    json!({"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens})
+}

@@ -1,0 +1,473 @@
+//! The way of a message out: prepared, reviewed, checked once more, logged.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::draft::joined;
+use super::{Chat, Draft, Effect, Failure, Generation, Notice, ReviewPolicy, View};
+use super::{REQUEST_HEADER, TURN_START};
+use crate::reference::mention::{self, Piece};
+use crate::reference::ports::SpillRef;
+use crate::reference::resolver::{Growth, PreparedStep};
+use crate::reference::{PreparedContext, ReferenceError};
+use crate::session::{Block, Event, Message, Payload, Title, TitleSource, title};
+
+/// A message with its citations, ready to go.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    /// The message, and each context directly behind the message it is for.
+    pub messages: Vec<Arc<Message>>,
+    /// The contexts among them.
+    pub contexts: Vec<Arc<PreparedContext>>,
+}
+
+impl Step {
+    fn spills(&self) -> Vec<SpillRef> {
+        self.contexts
+            .iter()
+            .flat_map(|context| context.spills())
+            .cloned()
+            .collect()
+    }
+
+    /// Whether a cited session is not all there, be it cut or damaged.
+    fn omits(&self) -> bool {
+        self.contexts
+            .iter()
+            .flat_map(|context| &context.references)
+            .any(|reference| reference.notice.is_some() || reference.damage.is_some())
+    }
+}
+
+/// The message on its way out.
+///
+/// While it is first prepared and reviewed its draft is still in the composer.
+/// From then on the draft has departed, also where `again` tells that the
+/// message is prepared anew because its sources grew in that way.
+#[derive(Debug, Default)]
+pub(super) enum Outgoing {
+    #[default]
+    None,
+    Preparing {
+        generation: Generation,
+        draft: Draft,
+        message: Arc<Message>,
+        shown: Shown,
+        again: Option<Vec<Growth>>,
+    },
+    Review {
+        draft: Draft,
+        step: Arc<Step>,
+        again: Option<Vec<Growth>>,
+    },
+    /// It goes when the answer under way has ended.
+    Waiting { draft: Draft, step: Arc<Step> },
+    Rechecking {
+        generation: Generation,
+        draft: Draft,
+        step: Arc<Step>,
+    },
+    Logging {
+        generation: Generation,
+        draft: Draft,
+        step: Arc<Step>,
+        /// The person called it off after the write began.
+        cancelled: bool,
+    },
+}
+
+/// Whether a prepared message is shown before it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// The person asked to see it.
+    Asked,
+    /// As the policy says.
+    ByPolicy,
+}
+
+impl Outgoing {
+    pub(super) fn view(&self) -> View<'_> {
+        match self {
+            Self::None => View::None,
+            Self::Preparing { .. } => View::Preparing,
+            Self::Review { step, again, .. } => View::Review {
+                step,
+                growth: again.as_deref().unwrap_or_default(),
+            },
+            Self::Waiting { draft, .. } => View::Waiting(draft),
+            Self::Rechecking { .. } | Self::Logging { .. } => View::Sending,
+        }
+    }
+
+    /// The draft that left the composer, and its message.
+    pub(super) fn departed(&self) -> Option<(&Draft, &Message)> {
+        match self {
+            Self::None | Self::Preparing { again: None, .. } | Self::Review { again: None, .. } => {
+                None
+            }
+            Self::Preparing { draft, message, .. } => Some((draft, message)),
+            Self::Review { draft, step, .. }
+            | Self::Waiting { draft, step }
+            | Self::Rechecking { draft, step, .. }
+            | Self::Logging { draft, step, .. } => Some((draft, step.messages.first()?)),
+        }
+    }
+
+    pub(super) fn is_prepared_by(&self, asked: Generation) -> bool {
+        matches!(self, Self::Preparing { generation, .. } if *generation == asked)
+    }
+
+    pub(super) fn is_rechecked_by(&self, asked: Generation) -> bool {
+        matches!(self, Self::Rechecking { generation, .. } if *generation == asked)
+    }
+
+    pub(super) fn is_logged_by(&self, asked: Generation) -> bool {
+        matches!(self, Self::Logging { generation, .. } if *generation == asked)
+    }
+}
+
+fn failed(error: &ReferenceError) -> Effect {
+    Effect::Say(Notice::Failed(Failure::from(error)))
+}
+
+impl Chat {
+    pub(super) fn send(&mut self, draft: Draft) -> Vec<Effect> {
+        if draft.is_blank() {
+            return Vec::new();
+        }
+        self.begin(draft, Shown::ByPolicy)
+    }
+
+    pub(super) fn preview(&mut self, draft: Draft) -> Vec<Effect> {
+        self.begin(draft, Shown::Asked)
+    }
+
+    fn begin(&mut self, draft: Draft, shown: Shown) -> Vec<Effect> {
+        let under_way = match self.outgoing {
+            Outgoing::None => None,
+            Outgoing::Waiting { .. } => {
+                Some("another message waits; Esc stops the answer and takes it back")
+            }
+            _ => Some("another message is on its way; Esc takes it back"),
+        };
+        if let Some(under_way) = under_way {
+            return vec![Effect::Say(Notice::Info(under_way.to_owned()))];
+        }
+        let message = draft.message();
+        let cites = match cites(&message) {
+            Ok(cites) => cites,
+            Err(error) => return vec![failed(&error)],
+        };
+        if !cites {
+            if shown == Shown::Asked {
+                return vec![Effect::Say(Notice::Info(
+                    "nothing is cited yet: type @ to cite a session".to_owned(),
+                ))];
+            }
+            let step = Step {
+                messages: vec![Arc::new(joined(&message))],
+                contexts: Vec::new(),
+            };
+            let mut effects = vec![Effect::ClearComposer];
+            effects.extend(self.depart(draft, Arc::new(step), false));
+            return effects;
+        }
+        self.prepare(draft, Arc::new(message), shown, None)
+    }
+
+    fn prepare(
+        &mut self,
+        draft: Draft,
+        message: Arc<Message>,
+        shown: Shown,
+        again: Option<Vec<Growth>>,
+    ) -> Vec<Effect> {
+        let generation = self.next_generation();
+        self.outgoing = Outgoing::Preparing {
+            generation,
+            draft,
+            message: Arc::clone(&message),
+            shown,
+            again,
+        };
+        vec![Effect::Prepare(generation, self.target(), message)]
+    }
+
+    pub(super) fn prepared(
+        &mut self,
+        generation: Generation,
+        outcome: Result<PreparedStep, ReferenceError>,
+    ) -> Vec<Effect> {
+        if !self.outgoing.is_prepared_by(generation) {
+            return stale(outcome);
+        }
+        let Outgoing::Preparing {
+            draft,
+            shown,
+            again,
+            ..
+        } = std::mem::take(&mut self.outgoing)
+        else {
+            return stale(outcome);
+        };
+        let is_departed = again.is_some();
+        let back = |draft| is_departed.then_some(Effect::RestoreDraft(draft));
+        let step = match outcome {
+            Ok(PreparedStep::Enter { messages, contexts }) => Arc::new(Step {
+                messages: messages.iter().map(whole).collect(),
+                contexts: contexts.into_iter().map(Arc::new).collect(),
+            }),
+            Ok(PreparedStep::Reject) => return back(draft).into_iter().collect(),
+            Err(error) => return back(draft).into_iter().chain([failed(&error)]).collect(),
+        };
+        let show = shown == Shown::Asked
+            || match self.review {
+                ReviewPolicy::Always => true,
+                ReviewPolicy::WhenOmitted => step.omits(),
+                ReviewPolicy::Never => false,
+            };
+        if show {
+            self.outgoing = Outgoing::Review { draft, step, again };
+            return Vec::new();
+        }
+        let mut effects = vec![Effect::ClearComposer];
+        effects.extend(self.depart(draft, step, false));
+        effects
+    }
+
+    pub(super) fn confirm(&mut self) -> Vec<Effect> {
+        match std::mem::take(&mut self.outgoing) {
+            Outgoing::Review { draft, step, again } => {
+                let is_departed = again.is_some();
+                let mut effects = Vec::new();
+                effects.extend((!is_departed).then_some(Effect::ClearComposer));
+                effects.extend(self.depart(draft, step, true));
+                effects
+            }
+            other => {
+                self.outgoing = other;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Sends a message, or lets it wait for the answer under way. What a
+    /// person looked at may have grown old: it is checked once more.
+    fn depart(&mut self, draft: Draft, step: Arc<Step>, reviewed: bool) -> Vec<Effect> {
+        if self.answer.is_under_way() {
+            self.outgoing = Outgoing::Waiting { draft, step };
+            return Vec::new();
+        }
+        if reviewed && !step.contexts.is_empty() {
+            let generation = self.next_generation();
+            self.outgoing = Outgoing::Rechecking {
+                generation,
+                draft,
+                step: Arc::clone(&step),
+            };
+            return vec![Effect::Recheck(generation, step)];
+        }
+        self.log_message(draft, step)
+    }
+
+    /// Sends what waited for the answer that has just ended.
+    pub(super) fn release_waiting(&mut self) -> Vec<Effect> {
+        match std::mem::take(&mut self.outgoing) {
+            // Time has passed since it was prepared, looked at or not.
+            Outgoing::Waiting { draft, step, .. } => self.depart(draft, step, true),
+            other => {
+                self.outgoing = other;
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn rechecked(
+        &mut self,
+        generation: Generation,
+        outcome: Result<Vec<Growth>, ReferenceError>,
+    ) -> Vec<Effect> {
+        if !self.outgoing.is_rechecked_by(generation) {
+            return Vec::new();
+        }
+        let Outgoing::Rechecking { draft, step, .. } = std::mem::take(&mut self.outgoing) else {
+            return Vec::new();
+        };
+        match outcome {
+            Ok(growth) if growth.is_empty() => self.log_message(draft, step),
+            // Never swapped in silence: it is captured anew, and shown.
+            Ok(growth) => {
+                let mut effects = discard(&step);
+                let message = Arc::new(draft.message());
+                effects.extend(self.prepare(draft, message, Shown::Asked, Some(growth)));
+                effects
+            }
+            Err(error) => {
+                let mut effects = give_up(draft, &step);
+                effects.push(failed(&error));
+                effects
+            }
+        }
+    }
+
+    fn log_message(&mut self, draft: Draft, step: Arc<Step>) -> Vec<Effect> {
+        let turn = self.turn() + 1;
+        let mut payloads = self.unsaved_payloads();
+        payloads.push(Payload::log_only(TURN_START, json!({"turn": turn})));
+        if self.session.title().is_none()
+            && let Some(title) = self.session.fallback_title().or_else(|| first_title(&step))
+        {
+            payloads.push(Title::event(&title, TitleSource::Fallback));
+        }
+        payloads.extend(
+            step.messages
+                .iter()
+                .map(|message| Payload::user(Message::clone(message))),
+        );
+        payloads.push(Payload::log_only(
+            REQUEST_HEADER,
+            json!({
+                "turn": turn,
+                "header": {"config": {"provider": self.route.provider, "model": self.route.model}},
+            }),
+        ));
+        let generation = self.next_generation();
+        self.outgoing = Outgoing::Logging {
+            generation,
+            draft,
+            step,
+            cancelled: false,
+        };
+        vec![Effect::Log(generation, payloads)]
+    }
+
+    pub(super) fn message_logged(
+        &mut self,
+        outcome: Result<Vec<Arc<Event>>, Failure>,
+    ) -> Vec<Effect> {
+        let Outgoing::Logging {
+            draft,
+            step,
+            cancelled,
+            ..
+        } = std::mem::take(&mut self.outgoing)
+        else {
+            return Vec::new();
+        };
+        match outcome {
+            Ok(events) => {
+                self.unsaved = None;
+                let mut effects = self.absorb(events);
+                effects.extend(self.ask(cancelled));
+                effects
+            }
+            Err(failure) => {
+                let mut effects = give_up(draft, &step);
+                effects.push(Effect::Say(Notice::Failed(failure)));
+                effects
+            }
+        }
+    }
+
+    pub(super) fn cancel(&mut self) -> Vec<Effect> {
+        let mut effects = match std::mem::take(&mut self.outgoing) {
+            Outgoing::None => Vec::new(),
+            Outgoing::Preparing {
+                generation,
+                draft,
+                again,
+                ..
+            } => {
+                let mut effects = vec![Effect::Stop(generation)];
+                effects.extend(again.map(|_| Effect::RestoreDraft(draft)));
+                return effects;
+            }
+            Outgoing::Review { draft, step, again } => {
+                let mut effects = discard(&step);
+                effects.extend(again.map(|_| Effect::RestoreDraft(draft)));
+                return effects;
+            }
+            Outgoing::Waiting { draft, step, .. } => give_up(draft, &step),
+            Outgoing::Rechecking {
+                generation,
+                draft,
+                step,
+            } => {
+                let mut effects = vec![Effect::Stop(generation)];
+                effects.extend(give_up(draft, &step));
+                return effects;
+            }
+            Outgoing::Logging {
+                generation,
+                draft,
+                step,
+                ..
+            } => {
+                // A write can't be taken back; what follows it can.
+                self.outgoing = Outgoing::Logging {
+                    generation,
+                    draft,
+                    step,
+                    cancelled: true,
+                };
+                return Vec::new();
+            }
+        };
+        effects.extend(self.cancel_answer());
+        effects
+    }
+}
+
+/// The draft goes back, and what was saved for it goes away.
+fn give_up(draft: Draft, step: &Step) -> Vec<Effect> {
+    let mut effects = vec![Effect::RestoreDraft(draft)];
+    effects.extend(discard(step));
+    effects
+}
+
+/// What was saved for a step that is not sent goes away.
+fn discard(step: &Step) -> Vec<Effect> {
+    let spills = step.spills();
+    if spills.is_empty() {
+        return Vec::new();
+    }
+    vec![Effect::Discard(spills)]
+}
+
+/// A preparation that nobody waits for any more leaves nothing behind.
+fn stale(outcome: Result<PreparedStep, ReferenceError>) -> Vec<Effect> {
+    match outcome {
+        Ok(PreparedStep::Enter { contexts, .. }) => discard(&Step {
+            messages: Vec::new(),
+            contexts: contexts.into_iter().map(Arc::new).collect(),
+        }),
+        Ok(PreparedStep::Reject) | Err(_) => Vec::new(),
+    }
+}
+
+/// The person's message in one text block; every other one as it is.
+fn whole(message: &Arc<Message>) -> Arc<Message> {
+    if message.source.is_person() {
+        Arc::new(joined(message))
+    } else {
+        Arc::clone(message)
+    }
+}
+
+/// Whether a message cites anything.
+fn cites(message: &Message) -> Result<bool, ReferenceError> {
+    for text in message.content.iter().filter_map(Block::as_text) {
+        let cites = |piece: &Piece<'_>| matches!(piece, Piece::Mention(_));
+        if mention::pieces(text)?.iter().any(cites) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A title from the person's own words, with mentions by their labels.
+fn first_title(step: &Step) -> Option<String> {
+    let first = step.messages.first()?;
+    Some(title::fallback(&first.text())).filter(|title| !title.is_empty())
+}

@@ -1,0 +1,234 @@
+//! Carries out what the conversation and the screen ask for: tasks, their
+//! cancellation, and one bounded channel back.
+//!
+//! Each job runs in a task of its own; what blocks runs off the async threads.
+//! A task is cancelled through its token, and answers to questions that nobody
+//! waits for any more are dropped by whoever put them.
+
+mod asking;
+mod finding;
+mod freshness;
+mod keeping;
+mod sessions;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+pub use finding::{Found, FoundRow, Query};
+use freshness::Freshness;
+use keeping::DraftKeeper;
+use sessions::InOrder;
+#[cfg(test)]
+pub(crate) use sessions::open_session;
+pub use sessions::{Hold, Opened, Slot, begin};
+
+use crate::chat::{ChatEvent, Effect, Failure, Generation, KeptDraft, Notice};
+use crate::library::Library;
+use crate::library::matcher::SearchState;
+use crate::model::Models;
+use crate::reference::projection::Capture;
+use crate::reference::{ReferenceConfig, Resolver};
+use crate::session::SessionId;
+use crate::store::{DraftFile, Home, SpillFiles};
+
+/// How many answers may wait to be taken; more make the tasks wait.
+const CHANNEL: usize = 256;
+
+/// Work to be done.
+#[derive(Debug)]
+pub enum Job {
+    /// What the conversation wants.
+    Chat(Effect),
+    /// Find sessions.
+    Find(Query),
+    /// Read a session to look at it.
+    Look(SessionId),
+    /// Open another session, to go on in it.
+    Open(SessionId),
+    /// Write in the session that was opened from now on.
+    Switch(Hold),
+    /// Put the text of an answer that can't be saved where a person finds it,
+    /// and tell where.
+    PutAside(String),
+    /// Keep the drafts of the session that is written in, in case the program
+    /// ends.
+    KeepDraft(SessionId, KeptDraft),
+}
+
+/// What became of a job.
+#[derive(Debug)]
+pub enum Done {
+    /// For the conversation.
+    Chat(ChatEvent),
+    /// The answer to a query.
+    Found(Query, Result<Found, String>),
+    /// The library has other rows than before.
+    LibraryChanged,
+    /// A session that was asked for to look at.
+    Looked(SessionId, Result<Arc<Capture>, String>),
+    /// Another session is open, and can be gone on in. Dropping what is opened
+    /// lets it go.
+    Opened(SessionId, Result<Box<Opened>, Failure>),
+    /// Something to tell the person.
+    Notice(Notice),
+}
+
+/// What the jobs work on.
+#[derive(Clone)]
+pub struct Services {
+    /// Where sessions, drafts and full texts are kept.
+    pub home: Home,
+    /// Every session there is.
+    pub library: Library,
+    /// Prepares references.
+    pub resolver: Resolver,
+    /// The models.
+    pub models: Models,
+}
+
+impl Services {
+    /// The services over a home, with citing set up to keep full texts there
+    /// and to follow the windows of `models`.
+    #[must_use]
+    pub fn new(home: Home, library: Library, models: Models, references: ReferenceConfig) -> Self {
+        let resolver = Resolver::new(references, Arc::new(library.clone()))
+            .with_models(Arc::new(models.clone()))
+            .with_spill(Arc::new(SpillFiles::new(home.clone())));
+        Self {
+            home,
+            library,
+            resolver,
+            models,
+        }
+    }
+}
+
+/// Runs jobs. Dropping it ends them.
+pub struct Runtime {
+    services: Services,
+    slot: Arc<Mutex<Slot>>,
+    drafts: DraftKeeper,
+    in_order: InOrder,
+    /// What ends the task of each question.
+    tokens: HashMap<Generation, CancellationToken>,
+    /// What has to come to its end before the program does.
+    tasks: TaskTracker,
+    /// The search under way, and what the last one learnt.
+    finding: CancellationToken,
+    learnt: Arc<Mutex<Option<SearchState>>>,
+    /// What was last asked.
+    asked: Option<Query>,
+    freshness: Arc<Freshness>,
+    /// The session that is being looked at, and whose turn it is to be read.
+    looking: CancellationToken,
+    look_turns: Arc<tokio::sync::Mutex<()>>,
+    done: mpsc::Sender<Done>,
+    all: CancellationToken,
+    _ends_all: DropGuard,
+}
+
+impl Runtime {
+    /// A runtime that writes in `slot` and keeps its draft in `draft_file`,
+    /// and the channel on which it tells what became of its jobs. Must be
+    /// called within tokio.
+    #[must_use]
+    pub fn start(
+        services: Services,
+        slot: Slot,
+        draft_file: DraftFile,
+    ) -> (Self, mpsc::Receiver<Done>) {
+        let (done, receiver) = mpsc::channel(CHANNEL);
+        let all = CancellationToken::new();
+        let tasks = TaskTracker::new();
+        let runtime = Self {
+            drafts: DraftKeeper::start(draft_file, all.clone(), done.clone()),
+            services,
+            slot: Arc::new(Mutex::new(slot)),
+            tokens: HashMap::new(),
+            in_order: InOrder::start(&tasks),
+            tasks,
+            finding: all.child_token(),
+            learnt: Arc::default(),
+            asked: None,
+            freshness: Arc::default(),
+            looking: all.child_token(),
+            look_turns: Arc::default(),
+            done,
+            _ends_all: all.clone().drop_guard(),
+            all,
+        };
+        runtime.attach();
+        runtime.fill_library();
+        (runtime, receiver)
+    }
+
+    /// Starts a job.
+    pub fn run(&mut self, job: Job) {
+        match job {
+            Job::Chat(effect) => self.chat(effect),
+            Job::Find(query) => self.find(query),
+            Job::Look(id) => self.look(id),
+            Job::Open(id) => self.open(id),
+            Job::Switch(hold) => self.switch(hold),
+            Job::PutAside(answer) => self.put_aside(answer),
+            Job::KeepDraft(id, draft) => self.drafts.keep(&id, draft),
+        }
+    }
+
+    /// Ends all tasks: writes what is still to be kept, and removes what was
+    /// prepared for nothing. Gives why drafts could not be saved, one failure
+    /// a draft. Close the channel before, so that no task waits for its answer
+    /// to be taken.
+    pub async fn finish(self) -> Vec<Failure> {
+        self.all.cancel();
+        let drafts = self.drafts.stop().await;
+        drop(self.in_order);
+        self.tasks.close();
+        self.tasks.wait().await;
+        let settled = tokio::task::spawn_blocking(move || drafts.settle()).await;
+        settled.unwrap_or_else(|panic| vec![failure("PANIC", panic)])
+    }
+
+    fn chat(&mut self, effect: Effect) {
+        match effect {
+            Effect::Prepare(generation, target, message) => {
+                self.prepare(generation, target, message);
+            }
+            Effect::Recheck(generation, step) => self.recheck(generation, step),
+            Effect::Log(generation, payloads) => self.log(generation, payloads),
+            Effect::Ask(generation, route, surface) => self.ask(generation, route, surface),
+            Effect::Stop(generation) => {
+                if let Some(token) = self.tokens.remove(&generation) {
+                    token.cancel();
+                }
+            }
+            Effect::Discard(spills) => {
+                let resolver = self.services.resolver.clone();
+                self.tasks
+                    .spawn(async move { resolver.discard(spills.iter()).await });
+            }
+            // The screen sees to these itself.
+            Effect::ClearComposer | Effect::RestoreDraft(_) | Effect::Say(_) => {}
+        }
+    }
+
+    /// A token for a task of this question. Tokens of tasks that have ended
+    /// go with the next one.
+    fn token(&mut self, generation: Generation) -> CancellationToken {
+        self.tokens.retain(|_, token| !token.is_cancelled());
+        let token = self.all.child_token();
+        self.tokens.insert(generation, token.clone());
+        token
+    }
+}
+
+fn failure(code: &str, message: impl std::fmt::Display) -> Failure {
+    Failure {
+        code: code.to_owned(),
+        message: message.to_string(),
+    }
+}

@@ -1,0 +1,241 @@
+//! Keeps the library as the folder is: when the program starts, and whenever
+//! somebody begins to look for a session.
+
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Done, Runtime, failure};
+use crate::chat::Notice;
+use crate::library::index::Index;
+use crate::library::{Library, Refreshed};
+use crate::reference::Cause;
+use crate::threads::lock;
+
+/// How long after the library changed a question that is asked again counts
+/// as asked for that reason.
+const ECHO: Duration = Duration::from_secs(1);
+
+/// How the library stands to the folder.
+#[derive(Default)]
+pub(super) struct Freshness(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    work: Work,
+    standing: Standing,
+    /// What the person was told last, so that nothing is told at each turn.
+    told: Option<Notice>,
+    /// When the library was last said to have changed.
+    changed: Option<Instant>,
+}
+
+/// What has to be known of the library to answer a question.
+#[derive(Clone, Default)]
+pub(super) struct Standing {
+    /// How many logs of how many were read, while any are.
+    pub(super) indexing: Option<(usize, usize)>,
+    /// Why the folder could not be listed the last time.
+    pub(super) failed: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Work {
+    #[default]
+    Idle,
+    /// The folder is being looked through.
+    UnderWay,
+    /// That, and once more after it.
+    Wanted,
+}
+
+impl Freshness {
+    pub(super) fn standing(&self) -> Standing {
+        lock(&self.0).standing.clone()
+    }
+
+    /// Whether the library changed a moment ago; asks once for each time.
+    pub(super) fn just_changed(&self) -> bool {
+        let changed = lock(&self.0).changed.take();
+        changed.is_some_and(|at| at.elapsed() < ECHO)
+    }
+
+    /// Whether the work has to be begun: what is under way is done once more,
+    /// because it may be past what is new.
+    fn begin(&self) -> bool {
+        let mut state = lock(&self.0);
+        let is_idle = state.work == Work::Idle;
+        state.work = if is_idle {
+            Work::UnderWay
+        } else {
+            Work::Wanted
+        };
+        is_idle
+    }
+
+    /// Whether the work that was done is wanted once more.
+    fn goes_on(&self) -> bool {
+        let mut state = lock(&self.0);
+        let goes_on = state.work == Work::Wanted;
+        state.work = if goes_on { Work::UnderWay } else { Work::Idle };
+        goes_on
+    }
+}
+
+impl Runtime {
+    /// Brings the library up to date at the start: first what the cache
+    /// remembers, then what has to be read, then whether the cache tells the
+    /// truth.
+    pub(super) fn fill_library(&self) {
+        self.freshness.begin();
+        // Nothing is known yet, which is not the same as that there is nothing.
+        lock(&self.freshness.0).standing.indexing = Some((0, 0));
+        let mut keeper = self.keeper();
+        self.tasks.spawn_blocking(move || {
+            keeper.recall();
+            keeper.refresh();
+            keeper.verify();
+        });
+    }
+
+    /// Looks for what other programs stored since. Costs little where they
+    /// stored nothing.
+    pub(super) fn freshen_library(&self) {
+        if self.freshness.begin() {
+            let mut keeper = self.keeper();
+            self.tasks.spawn_blocking(move || keeper.refresh());
+        }
+    }
+
+    fn keeper(&self) -> Keeper {
+        let library = self.services.library.clone();
+        Keeper {
+            shown: Arc::downgrade(&library.index()),
+            library,
+            freshness: Arc::clone(&self.freshness),
+            done: self.done.clone(),
+            cancel: self.all.child_token(),
+        }
+    }
+}
+
+/// Does the work, and tells what came of it. Blocks.
+struct Keeper {
+    library: Library,
+    freshness: Arc<Freshness>,
+    /// The rows that the screen was last told of.
+    shown: Weak<Index>,
+    done: mpsc::Sender<Done>,
+    cancel: CancellationToken,
+}
+
+impl Keeper {
+    fn recall(&mut self) {
+        let library = self.library.clone();
+        library.recall(&mut || self.tell_changes());
+    }
+
+    fn refresh(&mut self) {
+        loop {
+            let (library, cancel) = (self.library.clone(), self.cancel.clone());
+            let refreshed = library.refresh(&cancel, &mut |progress| {
+                let indexing = Some((progress.done, progress.total));
+                lock(&self.freshness.0).standing.indexing = indexing;
+                self.tell_changed();
+            });
+            let was_indexing = lock(&self.freshness.0).standing.indexing.take().is_some();
+            self.tell(refreshed);
+            if was_indexing {
+                self.tell_changed();
+            }
+            self.tell_changes();
+            if !self.freshness.goes_on() {
+                return;
+            }
+        }
+    }
+
+    fn verify(&mut self) {
+        let verified = self.library.verify(&self.cancel, &mut |_| {});
+        self.tell(verified);
+        self.tell_changes();
+    }
+
+    /// Tells what went wrong, if it was not told just before.
+    fn tell(&mut self, outcome: Result<Refreshed, Cause>) {
+        let (failed, notice) = match outcome {
+            Ok(refreshed) => (None, told(&refreshed).map(Notice::Info)),
+            Err(cause) => {
+                let failure = failure("SESSIONS_NOT_LISTED", &cause);
+                (Some(cause.to_string()), Some(Notice::Failed(failure)))
+            }
+        };
+        let mut state = lock(&self.freshness.0);
+        let is_other = state.standing.failed != failed;
+        state.standing.failed = failed;
+        let is_news = notice.is_some() && (is_other || notice != state.told);
+        if is_news {
+            state.told.clone_from(&notice);
+        }
+        drop(state);
+        if is_other {
+            self.tell_changed();
+        }
+        if let Some(notice) = notice.filter(|_| is_news) {
+            let _ = self.done.blocking_send(Done::Notice(notice));
+        }
+    }
+
+    /// Tells that there are other rows, if there are.
+    fn tell_changes(&mut self) {
+        let index = self.library.index();
+        if !Weak::ptr_eq(&self.shown, &Arc::downgrade(&index)) {
+            self.tell_changed();
+        }
+    }
+
+    fn tell_changed(&mut self) {
+        self.shown = Arc::downgrade(&self.library.index());
+        lock(&self.freshness.0).changed = Some(Instant::now());
+        // Nobody waits for it when the program ends.
+        let _ = self.done.blocking_send(Done::LibraryChanged);
+    }
+}
+
+/// What went wrong, in one line.
+fn told(refreshed: &Refreshed) -> Option<String> {
+    let (first, rest) = refreshed.notices.split_first()?;
+    Some(match rest.len() {
+        0 => first.to_string(),
+        more => format!("{first} (and {more} more)"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_meanwhile_is_done_once_more() {
+        let freshness = Freshness::default();
+        assert!(freshness.begin());
+        assert!(!freshness.begin());
+        assert!(!freshness.begin());
+        assert!(freshness.goes_on());
+        assert!(!freshness.goes_on());
+        assert!(freshness.begin());
+    }
+
+    #[test]
+    fn a_change_is_answered_once() {
+        let freshness = Freshness::default();
+        assert!(!freshness.just_changed());
+        lock(&freshness.0).changed = Some(Instant::now());
+        assert!(freshness.just_changed());
+        assert!(!freshness.just_changed());
+        lock(&freshness.0).changed = Instant::now().checked_sub(ECHO);
+        assert!(!freshness.just_changed());
+    }
+}

@@ -1,0 +1,283 @@
+//! The session that is written in, and going on in another one.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+
+use super::{Done, Runtime, Services, failure};
+use crate::aside::recoverable;
+use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice};
+use crate::library::{Facts, Library, LiveSession, StoredLogs};
+use crate::reference::projection::{Capture, capture};
+use crate::session::{Event, Header, Millis, NewEvent, Payload, Session, SessionId};
+use crate::store::{DraftFile, Home, SessionWriter, StoreError, log};
+use crate::threads::lock;
+
+/// The session that is written in. A new one is stored with its first
+/// message, so that none is ever empty.
+#[derive(Debug)]
+pub enum Slot {
+    /// Not stored yet.
+    New(Header),
+    /// Stored, and held for writing.
+    Stored(Box<SessionWriter>),
+    /// Let go, for others to write in: as it was then.
+    Left(Box<Session>),
+}
+
+impl Slot {
+    /// The session as far as it is stored.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        match self {
+            Self::New(header) => Session::new(header.clone()),
+            Self::Stored(writer) => writer.session().clone(),
+            Self::Left(session) => (**session).clone(),
+        }
+    }
+
+    /// Lets a stored session go.
+    fn let_go(&mut self) {
+        if let Self::Stored(writer) = self {
+            *self = Self::Left(Box::new(writer.session().clone()));
+        }
+    }
+
+    /// Writes events, all or none, at the present moment.
+    pub(super) fn append(
+        &mut self,
+        home: &Home,
+        payloads: Vec<Payload>,
+    ) -> Result<Vec<Arc<Event>>, StoreError> {
+        let now = Millis::now();
+        let events = payloads
+            .into_iter()
+            .map(|payload| NewEvent::plain(now, payload))
+            .collect();
+        match self {
+            Self::Stored(writer) => writer.append_all(events),
+            Self::New(header) => {
+                let (writer, logged) = SessionWriter::create(home, header.clone(), events)?;
+                *self = Self::Stored(Box::new(writer));
+                Ok(logged)
+            }
+            Self::Left(session) => Err(StoreError::OpenElsewhere {
+                id: session.id().clone(),
+            }),
+        }
+    }
+}
+
+/// A session that can be gone on in. Dropping it lets the session go.
+#[derive(Debug)]
+pub struct Opened {
+    /// The session as its log stands.
+    pub session: Session,
+    /// What was being written in it.
+    pub draft: Option<Draft>,
+    /// What the person should know of its log.
+    pub note: Option<String>,
+    /// What [`Job::Switch`](super::Job::Switch) takes to write in it.
+    pub hold: Hold,
+}
+
+/// A session that is held for writing, with its draft.
+#[derive(Debug)]
+pub struct Hold {
+    writer: Box<SessionWriter>,
+    draft_file: DraftFile,
+}
+
+/// The open session, as the library asks it.
+struct Live(Arc<Mutex<Slot>>);
+
+impl LiveSession for Live {
+    fn header(&self) -> Header {
+        match &*lock(&self.0) {
+            Slot::New(header) => header.clone(),
+            Slot::Stored(writer) => writer.session().header().clone(),
+            Slot::Left(session) => session.header().clone(),
+        }
+    }
+
+    fn title(&self) -> Option<String> {
+        match &*lock(&self.0) {
+            Slot::New(_) => None,
+            Slot::Stored(writer) => writer.session().display_title(),
+            Slot::Left(session) => session.display_title(),
+        }
+    }
+
+    fn capture(&self) -> Capture {
+        capture(&lock(&self.0).session())
+    }
+}
+
+/// Work that blocks, done one piece after the other in the order in which it
+/// was asked for: writing to sessions, letting them go and opening them.
+pub(super) struct InOrder(mpsc::UnboundedSender<Work>);
+
+type Work = Box<dyn FnOnce() + Send>;
+
+impl InOrder {
+    /// Whoever waits for `tasks` waits for all that was asked for.
+    pub(super) fn start(tasks: &TaskTracker) -> Self {
+        let (asked, mut next) = mpsc::unbounded_channel::<Work>();
+        tasks.spawn(async move {
+            while let Some(work) = next.recv().await {
+                // One that panicked has told so already.
+                let _ = tokio::task::spawn_blocking(work).await;
+            }
+        });
+        Self(asked)
+    }
+
+    fn run(&self, work: impl FnOnce() + Send + 'static) {
+        // It is taken for as long as this is there.
+        let _ = self.0.send(Box::new(work));
+    }
+}
+
+impl Runtime {
+    /// Writes to the log. Once begun a write is never called off: what is in
+    /// the log is what happened.
+    pub(super) fn log(&mut self, generation: Generation, payloads: Vec<Payload>) {
+        let slot = Arc::clone(&self.slot);
+        let draft = self.drafts.held();
+        let Services { home, library, .. } = self.services.clone();
+        let done = self.done.clone();
+        self.in_order.run(move || {
+            // First the draft, as one that departed: whatever a crash leaves
+            // behind tells whether its message reached the log. What can't be
+            // saved here is tried again, and told then.
+            let _ = draft.save();
+            let is_new = matches!(&*lock(&slot), Slot::New(_));
+            let logged = lock(&slot).append(&home, payloads);
+            let logged = logged.map_err(|error| failure(error.code(), error));
+            let is_stored = logged.is_ok();
+            if is_new && is_stored {
+                library.attach(Arc::new(Live(Arc::clone(&slot))));
+            }
+            let event = ChatEvent::Logged(generation, logged);
+            let _ = done.blocking_send(Done::Chat(event));
+            if is_stored {
+                note(&library, &home, &slot);
+            }
+        });
+    }
+
+    /// Opens another session, to go on in it. The one before stays as it is.
+    pub(super) fn open(&self, id: SessionId) {
+        let home = self.services.home.clone();
+        let done = self.done.clone();
+        let left = self.drafts.left();
+        let all = self.all.clone();
+        self.in_order.run(move || {
+            // Nobody goes on in it any more.
+            if all.is_cancelled() {
+                return;
+            }
+            let settled = left.settle(&id);
+            let opened = settled.and_then(|()| open_session(&home, &id).map(Box::new));
+            let opened = opened.map_err(|error| failure(error.code(), error));
+            let _ = done.blocking_send(Done::Opened(id, opened));
+        });
+    }
+
+    /// Goes on in a session that was opened, and lets the one before go. What
+    /// is written from now on goes there.
+    pub(super) fn switch(&mut self, hold: Hold) {
+        let slot = Arc::new(Mutex::new(Slot::Stored(hold.writer)));
+        let before = std::mem::replace(&mut self.slot, Arc::clone(&slot));
+        let draft_before = self.drafts.hold(hold.draft_file);
+        let library = self.services.library.clone();
+        let left = self.drafts.left();
+        let done = self.done.clone();
+        self.in_order.run(move || {
+            if let Err(error) = left.add(draft_before) {
+                let failed = Notice::Failed(failure(error.code(), error));
+                // When nobody takes it, the end of the program tells.
+                let _ = done.try_send(Done::Notice(failed));
+            }
+            let live = Live(before);
+            library.detach(&live.header().id);
+            // Others may still hold it, and read it as it was.
+            lock(&live.0).let_go();
+            library.attach(Arc::new(Live(slot)));
+        });
+    }
+
+    /// Puts away an answer that can't be saved in its session.
+    pub(super) fn put_aside(&self, answer: String) {
+        let done = self.done.clone();
+        self.in_order.run(move || {
+            let place = recoverable("answer", &answer);
+            let told = format!("the answer that could not be saved: {place}");
+            let _ = done.blocking_send(Done::Notice(Notice::Info(told)));
+        });
+    }
+
+    /// Makes the session that is written in part of the library, where it is
+    /// stored already.
+    pub(super) fn attach(&self) {
+        if matches!(&*lock(&self.slot), Slot::Stored(_)) {
+            let live = Live(Arc::clone(&self.slot));
+            self.services.library.attach(Arc::new(live));
+        }
+    }
+}
+
+/// Lets the library know what was just written, so that no one has to read
+/// the log for it.
+fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
+    let logs = StoredLogs::new(home.clone());
+    // Both at the same moment: what is written later has another stamp.
+    let slot = lock(slot);
+    let session = slot.session();
+    let log = logs.log_file(session.id());
+    drop(slot);
+    if let Some(log) = log {
+        library.record(&log, &Facts::of(&session, log.stamp.written_at()));
+    }
+}
+
+/// Begins a session in a directory, or takes up what a program that is gone
+/// was writing there.
+///
+/// # Errors
+/// Those of [`DraftFile::hold`].
+pub fn begin(
+    home: &Home,
+    cwd: Option<String>,
+) -> Result<(Slot, DraftFile, Option<Draft>), StoreError> {
+    let left = DraftFile::adopt::<KeptDraft>(home, cwd.as_deref());
+    let (file, kept) = if let Some((file, kept)) = left {
+        (file, Some(kept))
+    } else {
+        let id = SessionId::from(uuid::Uuid::now_v7().to_string());
+        (DraftFile::hold(home, id, cwd.clone())?, None)
+    };
+    let header = Header::new(file.session_id().clone(), Millis::now(), cwd);
+    let slot = Slot::New(header);
+    let draft = kept.map(|kept| kept.left_in(&slot.session()));
+    Ok((slot, file, draft))
+}
+
+/// Opens a session for writing, with its draft.
+pub(crate) fn open_session(home: &Home, id: &SessionId) -> Result<Opened, StoreError> {
+    let (writer, recovered) = SessionWriter::open(home, id)?;
+    let cwd = recovered.session.header().cwd.clone();
+    let draft_file = DraftFile::hold(home, id.clone(), cwd)?;
+    let kept = draft_file.load::<KeptDraft>();
+    let note = log::damage(&recovered.notices).map(|damage| damage.to_string());
+    Ok(Opened {
+        draft: kept.map(|kept| kept.left_in(&recovered.session)),
+        session: recovered.session,
+        note,
+        hold: Hold {
+            writer: Box::new(writer),
+            draft_file,
+        },
+    })
+}

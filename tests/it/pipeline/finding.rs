@@ -1,0 +1,99 @@
+//! Finding sessions and looking at them, while others store some and disks
+//! fail or hang.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ibid::runtime::{Found, Query};
+
+use super::*;
+use crate::library::{Logs, log, open, refresh};
+
+impl Bench {
+    fn over_library(place: &Place, library: Library) -> Self {
+        let (slot, file, _) = begin(&place.home, Some("/work".to_owned())).unwrap();
+        let services = place.services_over(library, Duration::ZERO);
+        Self::over(services, slot, file, ReviewPolicy::Always)
+    }
+
+    /// Opens a list of a session in this directory, and asks whenever the
+    /// library changes, until the answer is as wanted.
+    async fn find_until(
+        &mut self,
+        cwd: &str,
+        is_wanted: impl Fn(&Result<Found, String>) -> bool,
+    ) -> Result<Found, String> {
+        let query = Query {
+            cwd: Some(cwd.to_owned()),
+            ..Query::default()
+        };
+        self.runtime.run(Job::Find(query.clone()));
+        loop {
+            match self.next().await {
+                Done::Found(asked, found) if asked == query && is_wanted(&found) => return found,
+                Done::LibraryChanged => self.runtime.run(Job::Find(query.clone())),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn ids(found: &Found) -> Vec<&str> {
+    found.rows.iter().map(|row| row.id.as_str()).collect()
+}
+
+fn finds(count: usize) -> impl Fn(&Result<Found, String>) -> bool {
+    move |found| found.as_ref().is_ok_and(|found| found.total == count)
+}
+
+#[tokio::test]
+async fn what_another_program_stores_is_there_when_a_list_is_opened() {
+    let place = Place::new();
+    let mut bench = Bench::start(&place, ReviewPolicy::Always);
+    bench.find_until("/work", finds(2)).await.unwrap();
+    write(&place.home, "new", &["from another window"]);
+    let found = bench.find_until("/other", finds(3)).await.unwrap();
+    assert!(ids(&found).contains(&"new"), "{found:?}");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_listed_is_the_answer_until_it_can() {
+    let place = Place::new();
+    let logs = Logs::with([log("a", "One", 1)]);
+    logs.listing_fails.store(true, Ordering::SeqCst);
+    let mut bench = Bench::over_library(&place, open(&logs, None));
+    let failed = bench.find_until("/work", Result::is_err).await;
+    assert_eq!(failed.unwrap_err(), "the disk is gone");
+    logs.listing_fails.store(false, Ordering::SeqCst);
+    let found = bench.find_until("/other", finds(1)).await.unwrap();
+    assert_eq!(ids(&found), ["a"]);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_that_nobody_waits_for_any_more_do_not_pile_up() {
+    let place = Place::new();
+    let logs = Logs::with(["a", "b", "c"].map(|id| log(id, "Title", 1)));
+    let cache = place.dir.path().join("cache.sqlite3");
+    refresh(&open(&logs, Some(&cache)));
+    let before = logs.captures.load(Ordering::SeqCst);
+
+    let mut bench = Bench::over_library(&place, open(&logs, Some(&cache)));
+    logs.reading.close();
+    bench.runtime.run(Job::Look("a".into()));
+    let hanging = Arc::clone(&logs);
+    let reached = tokio::task::spawn_blocking(move || hanging.reading.wait_until_reached());
+    reached.await.unwrap();
+    bench.runtime.run(Job::Look("b".into()));
+    bench.runtime.run(Job::Look("c".into()));
+    logs.reading.open();
+    let looked = loop {
+        if let Done::Looked(id, _) = bench.next().await {
+            break id;
+        }
+    };
+    assert_eq!(looked.as_str(), "c");
+    assert_eq!(logs.captures.load(Ordering::SeqCst), before + 2);
+    bench.end().await;
+}

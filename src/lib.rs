@@ -22,3 +22,5 @@ mod sanitize;
 pub mod session;
 pub mod store;
 mod threads;
+#[cfg(feature = "tui")]
+pub mod tui;

@@ -1,0 +1,364 @@
+//! The state of the screen, and how keys and answers change it.
+//!
+//! [`App::update`] never waits, reads a file or looks at a clock: what takes
+//! time goes out as a [`Job`] and comes back as a [`Msg`].
+
+pub(super) mod composing;
+mod drawing;
+mod keys;
+mod looking;
+mod picking;
+#[cfg(test)]
+mod tests;
+
+use super::editor::Editor;
+use super::history::History;
+use super::keymap::Layer;
+use super::pane::Pane;
+use super::picker::Picker;
+use super::theme::Theme;
+use super::transcript::TranscriptState;
+use crate::chat::{Chat, ChatEvent, Draft, Effect, Failure, KeptDraft, Notice, ReviewPolicy};
+use crate::reference::ports::ModelRoute;
+use crate::runtime::{Done, Job, Opened, Query};
+use crate::session::{Millis, Session, SessionId};
+
+/// What happens to the screen.
+#[derive(Debug)]
+pub enum Msg {
+    /// A key, the mouse, a paste or a new size.
+    Terminal(crossterm::event::Event),
+    /// A job is done, or a part of it.
+    Done(Done),
+    /// Time passed; asked for by [`App::wants_tick`].
+    Tick,
+    /// There is nothing else to do; asked for by [`App::has_work`].
+    Work,
+    /// The external editor was closed; `None` when it left no text.
+    Edited(Result<Option<String>, String>),
+}
+
+/// What the screen wants done.
+#[derive(Debug)]
+pub enum Cmd {
+    /// Work for the runtime.
+    Job(Job),
+    /// Hand the terminal to an editor with this text.
+    Edit(String),
+    /// Stop until the shell continues the program.
+    Suspend,
+    /// End the program.
+    Quit,
+}
+
+/// What the app is set up with.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The model that answers.
+    pub route: ModelRoute,
+    /// Its context window in tokens, when it is known.
+    pub context_window: Option<u64>,
+    /// When a citing message is shown before it goes.
+    pub review: ReviewPolicy,
+    /// How many sessions a message can cite.
+    pub max_references: usize,
+    /// The colours.
+    pub theme: Theme,
+    /// The time zone that moments are told in.
+    pub zone: jiff::tz::TimeZone,
+}
+
+/// The popup under an `@`.
+#[derive(Debug)]
+struct Popup {
+    /// The byte of the draft where the `@` stands.
+    start: usize,
+    picker: Picker,
+    /// Enter was pressed before the answer was in.
+    accept_when_in: bool,
+}
+
+/// The `@` whose popup was closed by hand.
+#[derive(Clone, Copy, Debug)]
+struct Dismissed {
+    start: usize,
+    /// The draft's revision then.
+    revision: u64,
+}
+
+/// The list of sessions.
+#[derive(Debug, Default)]
+struct Sessions {
+    picker: Picker,
+    accept_when_in: bool,
+}
+
+/// What the last frame showed where: what the mouse can point at, and how wide
+/// the composer is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Areas {
+    pub(super) composer: ratatui::layout::Rect,
+    pub(super) rows: ratatui::layout::Rect,
+    /// The first row of the composer's text that is shown.
+    pub(super) composer_top: usize,
+}
+
+/// What the key that ends the program does when it is pressed once more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Armed {
+    /// Nothing by itself.
+    #[default]
+    No,
+    /// It ends the program.
+    Quit,
+    /// It ends the program also when an answer is not saved.
+    Loss,
+}
+
+/// Everything the screen shows.
+#[derive(Debug)]
+pub struct App {
+    pub(super) setup: Setup,
+    pub(super) chat: Chat,
+    pub(super) editor: Editor,
+    pub(super) history: History,
+    pub(super) transcript: TranscriptState,
+    pub(super) notice: Option<Notice>,
+    pub(super) areas: Areas,
+    pub(super) now: Millis,
+    popup: Option<Popup>,
+    dismissed: Option<Dismissed>,
+    sessions: Option<Sessions>,
+    /// A session that is looked at, or the draft's references.
+    pane: Option<Pane>,
+    /// A session that was looked at when the draft's references came over it.
+    under: Option<Pane>,
+    /// The session that is being opened, to go on in it.
+    opening: Option<SessionId>,
+    help: Option<usize>,
+    armed: Armed,
+    /// The person was told that going on elsewhere leaves an answer unsaved.
+    warned: bool,
+    /// Whether a pane's search may have text left to look through.
+    search_goes_on: bool,
+    /// What was last given away to be kept: the composer's revision, and the
+    /// message on its way to the log.
+    kept: (u64, Option<String>),
+    /// The columns of the screen.
+    width: u16,
+}
+
+impl App {
+    /// A screen over a session, with a draft that was left behind.
+    #[must_use]
+    pub fn new(setup: Setup, session: Session, draft: Option<Draft>) -> Self {
+        let mut editor = Editor::new();
+        if let Some(draft) = draft {
+            editor.set(draft);
+        }
+        let mut app = Self {
+            chat: Chat::new(session, setup.route.clone(), setup.review),
+            setup,
+            kept: (editor.revision(), None),
+            editor,
+            history: History::default(),
+            transcript: TranscriptState::default(),
+            notice: None,
+            areas: Areas::default(),
+            now: Millis(0),
+            popup: None,
+            dismissed: None,
+            sessions: None,
+            pane: None,
+            under: None,
+            opening: None,
+            help: None,
+            armed: Armed::No,
+            warned: false,
+            search_goes_on: false,
+            width: 80,
+        };
+        app.history = History::of(app.chat.session());
+        app
+    }
+
+    /// The layer that has the keyboard, derived from what is shown.
+    #[must_use]
+    pub fn layer(&self) -> Layer {
+        if self.help.is_some() {
+            return Layer::Help;
+        }
+        if let Some(pane) = &self.pane {
+            return if pane.is_searching() {
+                Layer::PaneSearch
+            } else {
+                Layer::Pane
+            };
+        }
+        if self.sessions.is_some() {
+            return Layer::Sessions;
+        }
+        if self.popup.is_some() {
+            return Layer::Popup;
+        }
+        Layer::Composer
+    }
+
+    /// Takes one message and tells what to do.
+    pub fn update(&mut self, msg: Msg, now: Millis) -> Vec<Cmd> {
+        self.now = now;
+        let mut cmds = match msg {
+            Msg::Terminal(event) => self.terminal_event(event),
+            Msg::Done(done) => self.done(done),
+            Msg::Tick => Vec::new(),
+            Msg::Work => {
+                self.search_on();
+                Vec::new()
+            }
+            Msg::Edited(text) => self.edited(text),
+        };
+        cmds.extend(self.follow_mention());
+        // What is written to the log comes after the draft that it is of.
+        let kept = self.keep_draft().into_iter();
+        kept.chain(cmds).collect()
+    }
+
+    /// The session that is shown, as far as its log is written.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        self.chat.session()
+    }
+
+    /// Draws everything. Decides nothing.
+    pub fn draw(&mut self, frame: &mut ratatui::Frame<'_>) {
+        super::view::draw(self, frame);
+    }
+
+    /// Whether something on the screen moves by time alone.
+    #[must_use]
+    pub fn wants_tick(&self) -> bool {
+        let waiting = |picker: &Picker| picker.is_waiting();
+        self.chat.is_busy()
+            || self.opening.is_some()
+            || self.popup.as_ref().is_some_and(|p| waiting(&p.picker))
+            || self.sessions.as_ref().is_some_and(|s| waiting(&s.picker))
+            || self.pane.as_ref().is_some_and(Pane::is_preparing)
+    }
+
+    /// Whether a long search has a part left to do.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        self.pane.is_some() && self.search_goes_on
+    }
+
+    fn done(&mut self, done: Done) -> Vec<Cmd> {
+        match done {
+            Done::Chat(event) => self.chat(event),
+            Done::Found(query, found) => self.found(&query, found),
+            Done::LibraryChanged => self.ask_again(),
+            Done::Looked(id, outcome) => {
+                self.looked(&id, &outcome);
+                Vec::new()
+            }
+            Done::Opened(id, outcome) => self.opened(&id, outcome),
+            Done::Notice(notice) => {
+                self.notice = Some(notice);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Passes an event on to the conversation and carries out what concerns
+    /// the screen.
+    fn chat(&mut self, event: ChatEvent) -> Vec<Cmd> {
+        let mut cmds = Vec::new();
+        for effect in self.chat.update(event) {
+            match effect {
+                Effect::ClearComposer => {
+                    let left = self.history.kept().cloned();
+                    self.history.push(self.editor.take());
+                    // The draft that was left to send an earlier prompt again.
+                    if let Some(left) = left {
+                        self.editor.set(left);
+                    }
+                    self.dismissed = None;
+                    self.transcript.end();
+                }
+                Effect::RestoreDraft(draft) => {
+                    self.history.leave();
+                    let typed_since = self.editor.take();
+                    self.editor.set(draft.followed_by(typed_since));
+                }
+                Effect::Say(notice) => self.notice = Some(notice),
+                other => cmds.push(Cmd::Job(Job::Chat(other))),
+            }
+        }
+        self.warned &= self.chat.unsaved_answer().is_some();
+        self.sync_pane();
+        cmds
+    }
+
+    /// Another session is shown from now on, unless that was given up, or this
+    /// one has something under way by now.
+    fn opened(&mut self, id: &SessionId, outcome: Result<Box<Opened>, Failure>) -> Vec<Cmd> {
+        if self.opening.as_ref() != Some(id) {
+            return Vec::new();
+        }
+        self.opening = None;
+        let opened = match outcome {
+            Ok(opened) => *opened,
+            Err(failure) => {
+                self.notice = Some(Notice::Failed(failure));
+                return Vec::new();
+            }
+        };
+        if self.refuses_to_leave() {
+            return Vec::new();
+        }
+        let mut last_words = vec![self.draft_job()];
+        let unsaved = self.chat.unsaved_answer().filter(|text| !text.is_empty());
+        last_words.extend(unsaved.map(|text| Job::PutAside(text.to_owned())));
+        let (width, now) = (self.width, self.now);
+        *self = Self::new(self.setup.clone(), opened.session, opened.draft);
+        self.width = width;
+        self.now = now;
+        self.notice = opened.note.map(Notice::Info);
+        last_words.push(Job::Switch(opened.hold));
+        last_words.into_iter().map(Cmd::Job).collect()
+    }
+
+    /// The draft is kept whenever it has changed, or has come nearer to the
+    /// log.
+    fn keep_draft(&mut self) -> Option<Cmd> {
+        let departed = self.chat.departed().map(|departed| departed.message_id);
+        let now = (self.editor.revision(), departed);
+        if now == self.kept {
+            return None;
+        }
+        self.kept = now;
+        Some(Cmd::Job(self.draft_job()))
+    }
+
+    /// Keeps what is not in the log yet, whether it has left the composer or
+    /// not.
+    pub(in crate::tui) fn draft_job(&self) -> Job {
+        let kept = KeptDraft {
+            departed: self.chat.departed(),
+            // A prompt that is only recalled is no draft.
+            typed: match self.history.kept() {
+                Some(draft) => draft.clone(),
+                None => self.editor.draft(),
+            },
+        };
+        Job::KeepDraft(self.chat.session().id().clone(), kept)
+    }
+
+    fn target_query(&self, text: String, all: bool) -> Query {
+        let header = self.chat.session().header();
+        Query {
+            text,
+            target: (!all).then(|| header.id.clone()),
+            cwd: header.cwd.clone(),
+        }
+    }
+}

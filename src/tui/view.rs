@@ -1,0 +1,403 @@
+//! Draws the screen. Decides nothing: what there is room for, and in what
+//! place, follows from the size and the state alone.
+
+mod help;
+mod notice;
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use super::app::composing::PROMPT;
+use super::app::{App, Areas};
+use super::editor::SpanKind;
+use super::human;
+use super::keymap::{Action, Layer, hint};
+use super::wrap;
+use crate::chat::{Element, View};
+use crate::sanitize;
+
+/// From this many rows on, the head and the rules are shown.
+const ROOM_FOR_HEAD: u16 = 10;
+/// How many columns of the head's left side stay, whatever is on its right.
+const TITLE_WANTS: u16 = 16;
+/// The most rows of a popup.
+const POPUP_ROWS: u16 = 8;
+
+/// Draws everything.
+pub fn draw(app: &mut App, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    if area.is_empty() {
+        return;
+    }
+    app.fit(area.width);
+    let plan = Plan::new(app, area);
+    if let Some(head) = plan.head {
+        draw_head(app, frame, head);
+    }
+    for rule in plan.rules() {
+        let line = "─".repeat(usize::from(rule.width));
+        Line::styled(line, app.setup.theme.rule).render(rule, frame.buffer_mut());
+    }
+    app.areas = Areas {
+        composer: plan.composer,
+        rows: Rect::default(),
+        ..app.areas
+    };
+    draw_notice(app, frame, plan.notice);
+    let composer_caret = draw_composer(app, frame, plan.composer);
+    let body_caret = draw_body(app, frame, &plan);
+    draw_status(app, frame, plan.status);
+    if let Some(caret) = body_caret.or(composer_caret) {
+        frame.set_cursor_position(caret);
+    }
+}
+
+/// Where everything goes.
+#[derive(Debug, Default)]
+struct Plan {
+    head: Option<Rect>,
+    head_rule: Option<Rect>,
+    body: Rect,
+    popup_rule: Option<Rect>,
+    popup: Option<Rect>,
+    notice: Rect,
+    composer_rule: Option<Rect>,
+    composer: Rect,
+    status: Rect,
+}
+
+impl Plan {
+    fn new(app: &mut App, area: Rect) -> Self {
+        let mut plan = Self::default();
+        let mut left = area;
+        let roomy = area.height >= ROOM_FOR_HEAD;
+        if area.height > 2 {
+            plan.status = take_bottom(&mut left, 1);
+        }
+        let again = app.reviewed_again();
+        let editor = again.as_ref().unwrap_or(&app.editor);
+        let rows = editor.layout(app.composer_width()).count();
+        let rows = u16::try_from(rows).unwrap_or(u16::MAX);
+        // What covers the conversation needs scarce rows more than the draft.
+        let layer = app.layer();
+        let is_written = matches!(layer, Layer::Composer | Layer::Popup);
+        let most = if roomy || is_written {
+            (area.height / 3).max(1)
+        } else {
+            1
+        };
+        let composer = rows.clamp(1, most);
+        plan.composer = take_bottom(&mut left, composer);
+        if roomy {
+            plan.composer_rule = Some(take_bottom(&mut left, 1));
+            plan.head = Some(take_top(&mut left, 1));
+            plan.head_rule = Some(take_top(&mut left, 1));
+        }
+        let notice = notice::lines(app, left.width, u16::MAX).len();
+        let notice = u16::try_from(notice).unwrap_or(u16::MAX);
+        let room = left.height.div_ceil(2).max(left.height.saturating_sub(2));
+        plan.notice = take_bottom(&mut left, notice.min(room));
+        let keeps = if roomy { 3 } else { 1 };
+        if layer == Layer::Popup
+            && let Some(popup) = app.popup_mut()
+        {
+            let wants = u16::try_from(popup.height()).unwrap_or(POPUP_ROWS);
+            let rows = wants
+                .min(POPUP_ROWS)
+                .min(left.height.saturating_sub(keeps))
+                .max(1);
+            plan.popup = Some(take_bottom(&mut left, rows));
+            if roomy {
+                plan.popup_rule = Some(take_bottom(&mut left, 1));
+            }
+        }
+        plan.body = left;
+        plan
+    }
+
+    fn rules(&self) -> impl Iterator<Item = Rect> {
+        [self.head_rule, self.popup_rule, self.composer_rule]
+            .into_iter()
+            .flatten()
+    }
+}
+
+fn take_bottom(left: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(left.height);
+    left.height -= rows;
+    Rect {
+        y: left.y + left.height,
+        height: rows,
+        ..*left
+    }
+}
+
+fn take_top(left: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(left.height);
+    let taken = Rect {
+        height: rows,
+        ..*left
+    };
+    left.y += rows;
+    left.height -= rows;
+    taken
+}
+
+/// The columns that one line takes.
+fn columns(line: &str) -> u16 {
+    u16::try_from(wrap::columns(line)).unwrap_or(u16::MAX)
+}
+
+fn draw_head(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let theme = &app.setup.theme;
+    let title = app.chat.session().display_title();
+    let title = sanitize::line(title.as_deref().unwrap_or("new session"));
+    let left = format!(" ibid · {title}");
+    let model = sanitize::line(&app.chat.route().model).into_owned();
+    let share = app
+        .setup
+        .context_window
+        .filter(|window| *window > 0)
+        .map(|window| {
+            let share = app.context_tokens().saturating_mul(100) / window;
+            format!("{model} · {share}% of {} ", human::tokens(window))
+        });
+    // A title is cut before the model goes, but not to nothing.
+    let room_beside = |right: &String| area.width.saturating_sub(columns(right) + 1);
+    let wants = columns(&left).min(TITLE_WANTS);
+    let right = [share, Some(format!("{model} "))]
+        .into_iter()
+        .flatten()
+        .find(|right| room_beside(right) >= wants)
+        .unwrap_or_default();
+    let left = wrap::cut_to(&left, room_beside(&right));
+    Line::styled(left, theme.title).render(area, frame.buffer_mut());
+    Line::styled(right, theme.dim)
+        .right_aligned()
+        .render(area, frame.buffer_mut());
+}
+
+/// A text in rows of so many columns that are safe to show.
+fn wrapped(text: &str, width: u16) -> Vec<String> {
+    let text = sanitize::line(text);
+    wrap::rows(&text, width, wrap::Wrap::Words)
+        .filter_map(|row| text.get(row.start..row.end))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn draw_notice(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let lines = notice::lines(app, area.width, area.height);
+    for (row, y) in lines.into_iter().zip(area.rows()) {
+        row.render(y, frame.buffer_mut());
+    }
+}
+
+fn draw_composer(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
+    let theme = app.setup.theme;
+    let again = app.reviewed_again();
+    let editor = again.as_ref().unwrap_or(&app.editor);
+    let layout = editor.layout(app.composer_width());
+    let caret = layout.caret();
+    let height = usize::from(area.height);
+    let is_written = matches!(app.layer(), Layer::Composer | Layer::Popup);
+    // It scrolls only as far as the caret makes it. Where nobody writes, its
+    // beginning tells which draft it is.
+    let top = if is_written {
+        let top = app.areas.composer_top;
+        top.min(layout.count().saturating_sub(height))
+            .min(caret.row)
+            .max((caret.row + 1).saturating_sub(height))
+    } else {
+        0
+    };
+    for (index, row_area) in (top..layout.count()).zip(area.rows()) {
+        let prompt = if index == 0 { PROMPT } else { "   " };
+        let mut spans = vec![Span::styled(prompt, theme.dim)];
+        spans.extend(layout.row(index).spans.into_iter().map(|span| {
+            let style = match span.kind {
+                SpanKind::Text => theme.text,
+                SpanKind::Mention => theme.mention,
+                SpanKind::Paste => theme.dim,
+            };
+            Span::styled(span.text, style)
+        }));
+        Line::from(spans).render(row_area, frame.buffer_mut());
+    }
+    if !is_written || area.is_empty() {
+        return None;
+    }
+    app.areas.composer_top = top;
+    let x = u16::try_from(PROMPT.len() + caret.column).unwrap_or(u16::MAX);
+    let y = u16::try_from(caret.row - top).unwrap_or(u16::MAX);
+    Some(Position {
+        x: area.x.saturating_add(x).min(area.right().saturating_sub(1)),
+        y: area
+            .y
+            .saturating_add(y)
+            .min(area.bottom().saturating_sub(1)),
+    })
+}
+
+fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Position> {
+    let theme = app.setup.theme;
+    let now = app.now;
+    if let Some(rows) = plan.popup {
+        app.areas.rows = rows;
+        if let Some(popup) = app.popup_mut() {
+            popup.render(rows, frame.buffer_mut(), &theme, now);
+        }
+    }
+    match app.layer() {
+        Layer::Help => {
+            draw_help(app, frame, plan.body);
+            None
+        }
+        Layer::Pane | Layer::PaneSearch => {
+            let pane = app.pane_mut()?;
+            pane.render(plan.body, frame.buffer_mut(), &theme, now)
+        }
+        Layer::Sessions => draw_sessions(app, frame, plan.body),
+        Layer::Composer | Layer::Popup => {
+            app.draw_transcript(plan.body, frame.buffer_mut());
+            None
+        }
+    }
+}
+
+fn draw_sessions(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
+    let theme = app.setup.theme;
+    let now = app.now;
+    let mut rows = area;
+    let search = take_top(&mut rows, 1);
+    app.areas.rows = rows;
+    let picker = app.sessions_mut()?;
+    let counter = format!("{} ", picker.counter());
+    let room = area.width.saturating_sub(columns(&counter) + 1);
+    let query = sanitize::line(&picker.query().text).into_owned();
+    let text = wrap::cut_start(&format!(" Sessions: {query}"), room);
+    let caret = columns(&text);
+    Line::styled(text, theme.title).render(search, frame.buffer_mut());
+    Line::styled(counter, theme.dim)
+        .right_aligned()
+        .render(search, frame.buffer_mut());
+    picker.render(rows, frame.buffer_mut(), &theme, now);
+    (!search.is_empty()).then(|| Position {
+        x: search.x + caret.min(search.width.saturating_sub(1)),
+        y: search.y,
+    })
+}
+
+fn draw_help(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
+    let theme = app.setup.theme;
+    let lines = help::lines(&theme, area.width);
+    let last = lines.len().saturating_sub(usize::from(area.height));
+    let top = app.help_top(last).unwrap_or_default();
+    Clear.render(area, frame.buffer_mut());
+    for (line, row) in lines.into_iter().skip(top).zip(area.rows()) {
+        line.render(row, frame.buffer_mut());
+    }
+}
+
+/// The keys that work now, and what goes on.
+fn draw_status(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
+    let theme = app.setup.theme;
+    let layer = app.layer();
+    let state = match app.chat.outgoing() {
+        _ if app.is_opening() => Some("opening"),
+        View::Sending => Some("sending"),
+        View::None | View::Preparing | View::Review { .. } | View::Waiting(_) => {
+            app.chat.partial_answer().map(|_| "answering")
+        }
+    };
+    let spinning = state.map(|state| format!("{} {state}", human::spinner(app.now)));
+    let state = match app.popup_mut() {
+        Some(popup) if layer == Layer::Popup => Some(popup.counter()),
+        _ => spinning,
+    };
+    let mut right = state.unwrap_or_default();
+    if !right.is_empty() {
+        right.push_str("  ");
+    }
+    let help = hint(layer, Action::Help);
+    right.extend(help.map(|help| format!("{help} help ")));
+    let room = area.width.saturating_sub(columns(&right) + 1);
+    let mut left = String::new();
+    for (action, what) in hints(app, layer) {
+        let Some(key) = hint(layer, action) else {
+            continue;
+        };
+        let gap = if left.is_empty() { " " } else { " · " };
+        let next = format!("{left}{gap}{key} {what}");
+        if columns(&next) > room {
+            break;
+        }
+        left = next;
+    }
+    Line::styled(left, theme.dim).render(area, frame.buffer_mut());
+    Line::styled(right, theme.dim)
+        .right_aligned()
+        .render(area, frame.buffer_mut());
+}
+
+fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
+    let mut hints = match layer {
+        Layer::Composer => return composer_hints(app),
+        Layer::Pane => return app.pane_hints(),
+        Layer::PaneSearch => {
+            return vec![(Action::Accept, "find"), (Action::Escape, "give up")];
+        }
+        Layer::Help => return vec![(Action::Escape, "close"), (Action::Down, "on")],
+        Layer::Popup => vec![
+            (Action::Accept, "accept"),
+            (Action::Escape, "close"),
+            (Action::Preview, "preview"),
+        ],
+        Layer::Sessions => vec![
+            (Action::Accept, "resume"),
+            (Action::Escape, "close"),
+            (Action::Preview, "look"),
+        ],
+    };
+    if !app.has_rows() {
+        hints.retain(|(action, _)| *action == Action::Escape);
+    }
+    hints
+}
+
+fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
+    if app.is_opening() {
+        return vec![(Action::Escape, "cancel")];
+    }
+    let is_answering = app.chat.partial_answer().is_some();
+    let mut hints = Vec::new();
+    match app.chat.outgoing() {
+        View::Waiting(_) => hints.push((Action::Escape, "stop and take back")),
+        View::Sending => hints.push((Action::Escape, "take back")),
+        _ if is_answering => hints.push((Action::Escape, "stop")),
+        _ if app.chat.unsaved_answer().is_some() => {
+            hints.push((Action::Escape, "save the answer"));
+        }
+        _ => {}
+    }
+    if !app.transcript.follows() {
+        hints.push((Action::LineEnd, "latest"));
+    }
+    let can_send = matches!(app.chat.outgoing(), View::None);
+    if app.editor.is_empty() {
+        hints.push((Action::Sessions, "sessions"));
+        hints.push((Action::EndOfInput, "quit"));
+    } else if can_send && !app.editor.is_blank() {
+        hints.push((Action::Send, if is_answering { "queue" } else { "send" }));
+    }
+    if !app.editor.is_empty() {
+        hints.push((Action::Newline, "newline"));
+    }
+    let is_mention = |element: &Element| matches!(element, Element::Mention { .. });
+    if can_send && app.editor.elements().any(is_mention) {
+        hints.push((Action::Preview, "preview"));
+    }
+    hints
+}

@@ -20,6 +20,7 @@ pub mod reference;
 pub mod runtime;
 mod sanitize;
 pub mod session;
+pub mod source;
 pub mod store;
 mod threads;
 #[cfg(feature = "tui")]

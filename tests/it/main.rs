@@ -6,5 +6,6 @@ mod pipeline;
 mod properties;
 mod seed;
 mod session_rules;
+mod sources;
 mod support;
 mod vectors;

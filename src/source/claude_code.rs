@@ -1,0 +1,283 @@
+//! Sessions of Claude Code: `projects/<folder>/<uuid>.jsonl`, and those of its
+//! subagents beside them.
+//!
+//! One pass over the file gathers the tree of records and what was said in
+//! each; then the way through the tree is emitted in its order.
+
+mod chain;
+mod record;
+mod said;
+#[cfg(test)]
+#[expect(clippy::string_slice, reason = "texts of one byte a character are cut")]
+mod tests;
+mod words;
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use serde_json::Value;
+
+use self::chain::{Messages, Node, Preserved};
+use self::record::{CompactMetadata, Link, Record};
+use self::said::Said;
+use super::build::{About, Builder};
+use super::detect::Head;
+use super::loose::Word;
+use super::{ForeignSession, SourceError, Tool, records};
+use crate::session::TitleSource;
+
+/// Types that no other tool's records have.
+const OWN_TYPES: &[&str] = &[
+    "agent-name",
+    "ai-title",
+    "custom-title",
+    "file-history-snapshot",
+    "last-prompt",
+    "queue-operation",
+];
+
+pub(super) fn recognises(head: &Head) -> bool {
+    head.records.iter().any(is_own)
+        || (memchr::memmem::find(&head.bytes, b"\"parentUuid\":").is_some()
+            && memchr::memmem::find(&head.bytes, b"\"isSidechain\":").is_some())
+}
+
+fn is_own(record: &Value) -> bool {
+    let has = |key: &str| record.get(key).is_some();
+    match record.get("type").and_then(Value::as_str) {
+        Some("user" | "assistant" | "system" | "attachment" | "progress") => {
+            has("uuid") && (has("sessionId") || has("parentUuid"))
+        }
+        Some("summary") => has("leafUuid"),
+        Some(kind) => OWN_TYPES.contains(&kind),
+        None => false,
+    }
+}
+
+pub(super) fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+    let scan = RefCell::new(Scan::default());
+    let wanted = |line: &[u8]| {
+        let mut scan = scan.borrow_mut();
+        match record::link(line).filter(|_| scan.knows_the_start()) {
+            Some(link) => scan.link(&link),
+            None => return record::wanted(line),
+        }
+        false
+    };
+    let skipped = records::each(path, wanted, |record| scan.borrow_mut().take(record))?;
+    let scan = scan.into_inner();
+    let mut builder = Builder::new(Tool::ClaudeCode, scan.about(path));
+    builder.skip(skipped + scan.skipped);
+    let marker = scan.marker.as_deref();
+    let current = chain::current(&scan.nodes, marker, skipped > 0);
+    said::emit(&mut builder, &current, &scan.said);
+    if scan.unreadable > 0 && builder.messages() == 0 {
+        return Err(SourceError::NoDialogue {
+            path: path.to_owned(),
+            tool: Tool::ClaudeCode,
+            version: scan
+                .version
+                .unwrap_or_else(|| "of no known version".to_owned()),
+            records: scan.unreadable,
+        });
+    }
+    if let Some((title, source)) = scan.title() {
+        builder.title(scan.last_time, title, source);
+    }
+    Ok(builder.finish())
+}
+
+/// What one pass over the file gathers.
+#[derive(Default)]
+struct Scan {
+    nodes: Vec<Node>,
+    /// What was said in each node.
+    said: Vec<Said>,
+    marker: Option<Box<str>>,
+    session_ids: Vec<Box<str>>,
+    agent_id: Option<Box<str>>,
+    has_main: bool,
+    fork_of: Option<Box<str>>,
+    request_of: Option<Box<str>>,
+    cwd: Option<Box<str>>,
+    created_at: i64,
+    last_time: i64,
+    version: Option<String>,
+    custom_title: Option<Box<str>>,
+    agent_name: Option<Box<str>>,
+    ai_title: Option<Box<str>>,
+    /// Summaries and the leaves that they are of.
+    summaries: Vec<(Box<str>, Option<Box<str>>)>,
+    /// Records of the dialogue that hold nothing known.
+    unreadable: usize,
+    skipped: usize,
+}
+
+/// How many different session ids of one file are remembered. More are a sign
+/// that the file is no session.
+const MAX_SESSION_IDS: usize = 16;
+
+impl Scan {
+    fn take(&mut self, record: Record) {
+        match record.kind.get() {
+            Some("user" | "assistant") => {
+                let said = Said::of(&record);
+                if said.is_none() {
+                    self.unreadable += 1;
+                    self.skipped += 1;
+                }
+                self.node(record, said.unwrap_or_default());
+            }
+            Some("attachment") => {
+                let said = Said::queued(&record);
+                self.node(record, said);
+            }
+            Some("system" | "progress") => self.node(record, Said::default()),
+            Some("last-prompt") => self.marker = record.leaf_uuid.0.or(self.marker.take()),
+            Some("custom-title") => self.custom_title = titled(record.custom_title),
+            Some("agent-name") => self.agent_name = titled(record.agent_name),
+            Some("ai-title") => self.ai_title = titled(record.ai_title),
+            Some("summary") => {
+                if let Some(title) = titled(record.summary) {
+                    self.summaries.push((title, record.leaf_uuid.0));
+                }
+            }
+            Some(kind) if record::is_noise(kind) => {}
+            _ => self.skipped += 1,
+        }
+    }
+
+    /// Whether all is known that the first records tell of the session.
+    fn knows_the_start(&self) -> bool {
+        self.cwd.is_some() && self.version.is_some() && self.created_at != 0
+    }
+
+    fn link(&mut self, link: &Link<'_>) {
+        self.nodes.push(Node {
+            uuid: Some(link.uuid.into()),
+            parent: link.parent.map(Into::into),
+            is_sidechain: link.is_sidechain,
+            ..Node::default()
+        });
+        self.said.push(Said::default());
+    }
+
+    fn node(&mut self, record: Record, said: Said) {
+        let time = record.timestamp.millis();
+        if time > 0 {
+            self.last_time = time;
+            if self.created_at == 0 {
+                self.created_at = time;
+            }
+        }
+        if let Some(version) = record.version.get().filter(|_| self.version.is_none()) {
+            self.version = Some(version.to_owned());
+        }
+        self.has_main |= !record.is_sidechain.0;
+        first(&mut self.agent_id, record.agent_id);
+        first(&mut self.cwd, record.cwd);
+        first(&mut self.fork_of, record.forked_from.0.session_id);
+        first(&mut self.request_of, record.request_session_id);
+        if let Some(id) = record.session_id.0
+            && self.session_ids.len() < MAX_SESSION_IDS
+            && !self.session_ids.contains(&id)
+        {
+            self.session_ids.push(id);
+        }
+        let is_boundary = record.subtype.is("compact_boundary");
+        let is_model = record.kind.is("assistant");
+        let preserved = is_boundary.then(|| preserved(&record.uuid, record.compact_metadata.0));
+        self.nodes.push(Node {
+            uuid: record.uuid.0,
+            parent: record.parent_uuid.0,
+            logical_parent: record.logical_parent_uuid.0.filter(|_| is_boundary),
+            message_id: record.message.0.id.0.filter(|_| is_model),
+            is_sidechain: record.is_sidechain.0,
+            is_progress: record.kind.is("progress"),
+            is_summary: record.is_compact_summary.0,
+            boundary: preserved,
+        });
+        self.said.push(said);
+    }
+
+    /// A subagent's file is named by its agent and tells its parent's id.
+    fn about(&self, path: &Path) -> About {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+        let stem = stem.as_deref().unwrap_or_default();
+        let folder = path.parent();
+        let in_subagents = folder.is_some_and(|folder| folder.ends_with("subagents"));
+        let is_subagent =
+            in_subagents || (!self.nodes.is_empty() && !self.has_main && self.agent_id.is_some());
+        let told = self.session_ids.first().map(|id| &**id);
+        let by_name = self
+            .session_ids
+            .iter()
+            .map(|id| &**id)
+            .find(|id| *id == stem);
+        let native_id = match &self.agent_id {
+            Some(agent) if is_subagent => format!("agent-{agent}"),
+            None if is_subagent => stem.to_owned(),
+            _ => by_name.or(told).unwrap_or(stem).to_owned(),
+        };
+        let owner = folder
+            .and_then(Path::parent)
+            .and_then(Path::file_name)
+            .filter(|_| in_subagents)
+            .map(|name| name.to_string_lossy().into_owned());
+        let parent = if is_subagent {
+            owner.or_else(|| told.map(str::to_owned))
+        } else {
+            let copied = self.fork_of.as_deref().or(self.request_of.as_deref());
+            copied.map(str::to_owned)
+        };
+        About {
+            parent: parent.filter(|parent| *parent != native_id),
+            native_id,
+            created_at: self.created_at,
+            cwd: self.cwd.as_deref().map(str::to_owned),
+            is_subagent,
+        }
+    }
+
+    /// The title that the tool shows. A summary counts only when it is of this
+    /// file: old versions left those of other sessions in a new file.
+    fn title(&self) -> Option<(&str, TitleSource)> {
+        if let Some(title) = self.custom_title.as_deref().or(self.agent_name.as_deref()) {
+            return Some((title, TitleSource::Person));
+        }
+        let own = |leaf: &Option<Box<str>>| {
+            leaf.is_some() && self.nodes.iter().any(|node| node.uuid == *leaf)
+        };
+        let summary = self.summaries.iter().rev().find(|(_, leaf)| own(leaf));
+        let title = self
+            .ai_title
+            .as_deref()
+            .or(summary.map(|(title, _)| &**title));
+        title.map(|title| (title, TitleSource::Fallback))
+    }
+}
+
+fn first(known: &mut Option<Box<str>>, told: Word) {
+    if known.is_none() {
+        *known = told.0.filter(|told| !told.is_empty());
+    }
+}
+
+fn titled(title: Word) -> Option<Box<str>> {
+    title.0.filter(|title| !title.trim().is_empty())
+}
+
+fn preserved(own: &Word, metadata: CompactMetadata) -> Preserved {
+    let listed = metadata.preserved_messages.0;
+    let segment = metadata.preserved_segment.0;
+    let anchors = [&listed.anchor, &segment.anchor];
+    let anchor = anchors.into_iter().find(|anchor| anchor.get().is_some());
+    let uuids = listed.uuids.0;
+    Preserved {
+        is_before: anchor.is_some_and(|anchor| anchor == own),
+        messages: match (segment.head.0, segment.tail.0) {
+            (Some(head), Some(tail)) if uuids.is_empty() => Messages::Segment { head, tail },
+            _ => Messages::Listed(uuids.into_iter().filter_map(|uuid| uuid.0).collect()),
+        },
+    }
+}

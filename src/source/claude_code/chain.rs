@@ -1,0 +1,328 @@
+//! Which records of a file are the conversation that would go on now.
+//!
+//! Records form trees by their parents. The conversation is the way from one
+//! leaf up to the last compaction or the root; a rewind leaves siblings beside
+//! it. Owns the shape alone and knows no text.
+
+use std::collections::{HashMap, HashSet};
+
+/// One record of the tree.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    pub(super) uuid: Option<Box<str>>,
+    pub(super) parent: Option<Box<str>>,
+    /// Where a compaction's boundary goes on from.
+    pub(super) logical_parent: Option<Box<str>>,
+    /// The id of the model's message that this is a part of.
+    pub(super) message_id: Option<Box<str>>,
+    pub(super) is_sidechain: bool,
+    /// Whether it only links others: it is no end of a conversation.
+    pub(super) is_progress: bool,
+    pub(super) is_summary: bool,
+    pub(super) boundary: Option<Preserved>,
+}
+
+/// What a compaction left as it was.
+#[derive(Debug)]
+pub(super) struct Preserved {
+    pub(super) messages: Messages,
+    /// Whether they stand before the summary: it is of what came behind them.
+    pub(super) is_before: bool,
+}
+
+/// Messages that a compaction preserved.
+#[derive(Debug)]
+pub(super) enum Messages {
+    /// These messages, in this order.
+    Listed(Vec<Box<str>>),
+    /// The messages from the one down to the other.
+    Segment { head: Box<str>, tail: Box<str> },
+}
+
+/// The records with their links resolved.
+struct Tree<'a> {
+    nodes: &'a [Node],
+    /// The record that a uuid stands for: the last that has it.
+    at: HashMap<&'a str, usize>,
+    parents: Vec<Option<usize>>,
+}
+
+impl<'a> Tree<'a> {
+    fn new(nodes: &'a [Node]) -> Self {
+        let mut at = HashMap::with_capacity(nodes.len());
+        for (index, node) in nodes.iter().enumerate() {
+            if let Some(uuid) = &node.uuid {
+                at.insert(&**uuid, index);
+            }
+        }
+        let resolve = |uuid: &Option<Box<str>>| at.get(uuid.as_deref()?).copied();
+        let parents = nodes.iter().map(|node| resolve(&node.parent)).collect();
+        Self { nodes, at, parents }
+    }
+
+    fn node(&self, index: usize) -> Option<&'a Node> {
+        self.nodes.get(index)
+    }
+
+    fn find(&self, uuid: &str) -> Option<usize> {
+        self.at.get(uuid).copied()
+    }
+
+    fn parent(&self, index: usize) -> Option<usize> {
+        self.parents.get(index).copied().flatten()
+    }
+
+    /// Whether a later record took this one's place.
+    fn is_replaced(&self, index: usize) -> bool {
+        self.node(index)
+            .and_then(|node| self.find(node.uuid.as_deref()?))
+            .is_some_and(|last| last != index)
+    }
+
+    /// Every record's children. A boundary counts as a child of the record it
+    /// goes on from, or of the one before it.
+    fn children(&self) -> HashMap<usize, Vec<usize>> {
+        let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (index, node) in self.nodes.iter().enumerate() {
+            let logical = || {
+                node.boundary.as_ref()?;
+                let told = node.logical_parent.as_deref();
+                told.and_then(|uuid| self.find(uuid))
+                    .or(index.checked_sub(1))
+            };
+            if let Some(parent) = self.parent(index).or_else(logical)
+                && parent != index
+            {
+                children.entry(parent).or_default().push(index);
+            }
+        }
+        children
+    }
+
+    /// The end of the conversation: the newest leaf under the marked record,
+    /// or of the whole file without one. What another agent did beside the
+    /// conversation is no end of it while there is another.
+    fn leaf(&self, marker: Option<&str>) -> Option<usize> {
+        let children = self.children();
+        let under = match marker.and_then(|uuid| self.find(uuid)) {
+            Some(top) => {
+                let mut seen = HashSet::from([top]);
+                let mut open = vec![top];
+                while let Some(index) = open.pop() {
+                    for child in children.get(&index).into_iter().flatten() {
+                        if seen.insert(*child) {
+                            open.push(*child);
+                        }
+                    }
+                }
+                let mut under: Vec<usize> = seen.into_iter().collect();
+                under.sort_unstable();
+                under
+            }
+            None => (0..self.nodes.len()).collect(),
+        };
+        let counts = |index: usize, main_only: bool| {
+            self.node(index)
+                .is_some_and(|node| !(node.is_progress || main_only && node.is_sidechain))
+                && !self.is_replaced(index)
+        };
+        let goes_on = |index: usize, main_only: bool| {
+            let after = children.get(&index).map_or(&[][..], Vec::as_slice);
+            after.iter().any(|child| counts(*child, main_only))
+        };
+        let newest = |main_only: bool| {
+            let mut back = under.iter().rev().copied();
+            back.find(|index| counts(*index, main_only) && !goes_on(*index, main_only))
+        };
+        // In a ring nothing is the end: there the last record is.
+        let any = || {
+            under
+                .iter()
+                .rev()
+                .copied()
+                .find(|index| counts(*index, false))
+        };
+        newest(true).or_else(|| newest(false)).or_else(any)
+    }
+
+    /// What a boundary preserved, as records in their order. Every step takes
+    /// one of `steps`: segments that overlap without end are no tool's work.
+    fn preserved(&self, boundary: usize, steps: &mut usize) -> Vec<usize> {
+        let boundary = self.node(boundary).and_then(|node| node.boundary.as_ref());
+        match boundary.map(|boundary| &boundary.messages) {
+            None => Vec::new(),
+            Some(Messages::Listed(uuids)) => {
+                uuids.iter().filter_map(|uuid| self.find(uuid)).collect()
+            }
+            Some(Messages::Segment { head, tail }) => {
+                let Some(head) = self.find(head) else {
+                    return Vec::new();
+                };
+                let mut segment = Vec::new();
+                let mut seen = HashSet::new();
+                let mut at = self.find(tail);
+                while let Some(index) = at.filter(|index| seen.insert(*index)) {
+                    let Some(left) = steps.checked_sub(1) else {
+                        break;
+                    };
+                    *steps = left;
+                    segment.push(index);
+                    if index == head {
+                        segment.reverse();
+                        return segment;
+                    }
+                    at = self.parent(index);
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// For every record that a compaction after it preserved, the places of
+    /// those compactions.
+    fn preserved_by(&self) -> HashMap<usize, Vec<usize>> {
+        let mut by: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut steps = self.nodes.len();
+        for boundary in 0..self.nodes.len() {
+            for index in self.preserved(boundary, &mut steps) {
+                if index < boundary {
+                    by.entry(index).or_default().push(boundary);
+                }
+            }
+        }
+        by
+    }
+
+    /// The way up from a leaf, oldest first, and the boundary that it ends at.
+    /// Where a parent is lost in a damaged line, it goes on at the record
+    /// before.
+    fn way_up(&self, leaf: usize, is_damaged: bool) -> (Vec<usize>, Option<usize>) {
+        let preserved_by = self.preserved_by();
+        let mut way = Vec::new();
+        let mut seen = HashSet::new();
+        let mut at = Some(leaf);
+        let mut end = None;
+        while let Some(index) = at.filter(|index| seen.insert(*index)) {
+            let Some(node) = self.node(index) else { break };
+            if let Some(child) = way.last() {
+                let boundaries = preserved_by.get(&index).map_or(&[][..], Vec::as_slice);
+                let before = boundaries.partition_point(|boundary| boundary < child);
+                if let Some(boundary) = before.checked_sub(1).and_then(|at| boundaries.get(at)) {
+                    end = Some(*boundary);
+                    break;
+                }
+            }
+            way.push(index);
+            if node.boundary.is_some() {
+                end = Some(index);
+                break;
+            }
+            let is_lost = node.parent.is_some() && self.parent(index).is_none();
+            at = match self.parent(index) {
+                None if is_lost && is_damaged => index.checked_sub(1),
+                parent => parent,
+            };
+        }
+        way.reverse();
+        (way, end)
+    }
+
+    /// Puts what the compaction left in front: its summary, then what it
+    /// preserved, unless they are on the way already.
+    fn spliced(&self, way: Vec<usize>, boundary: Option<usize>) -> Vec<usize> {
+        let Some(boundary) = boundary else { return way };
+        let on_way: HashSet<usize> = way.iter().copied().collect();
+        let is_summary = |index: usize| self.node(index).is_some_and(|node| node.is_summary);
+        let summary = way.iter().copied().find(|index| is_summary(*index));
+        let summary = summary.or_else(|| {
+            (0..self.nodes.len())
+                .find(|index| is_summary(*index) && self.parent(*index) == Some(boundary))
+        });
+        let mut kept = self.preserved(boundary, &mut self.nodes.len());
+        kept.retain(|index| !on_way.contains(index));
+        let is_before = self
+            .node(boundary)
+            .and_then(|node| node.boundary.as_ref())
+            .is_some_and(|preserved| preserved.is_before);
+        let mut all = Vec::with_capacity(way.len() + kept.len() + 1);
+        if is_before {
+            all.append(&mut kept);
+        }
+        all.extend(summary);
+        all.append(&mut kept);
+        all.extend(way.into_iter().filter(|index| Some(*index) != summary));
+        all
+    }
+
+    /// Adds the parts of a message that tools which ran side by side left off
+    /// the way: each behind the last part that is on it. What stands before
+    /// the compaction was replaced by it.
+    fn with_parallel_parts(&self, way: Vec<usize>, boundary: Option<usize>) -> Vec<usize> {
+        let id = |index: usize| self.node(index)?.message_id.as_deref();
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        for index in &way {
+            if let Some(id) = id(*index) {
+                last.insert(id, *index);
+            }
+        }
+        let mut taken: HashSet<usize> = way.iter().copied().collect();
+        let mut beside: HashMap<usize, Vec<usize>> = HashMap::new();
+        for index in boundary.unwrap_or(0)..self.nodes.len() {
+            let Some(anchor) = id(index).and_then(|id| last.get(id)) else {
+                continue;
+            };
+            let is_part = self
+                .parent(index)
+                .is_some_and(|parent| taken.contains(&parent) && id(parent) == id(index));
+            if is_part && !self.is_replaced(index) && taken.insert(index) {
+                beside.entry(*anchor).or_default().push(index);
+            }
+        }
+        let mut all = Vec::with_capacity(taken.len());
+        for index in way {
+            all.push(index);
+            all.extend(beside.remove(&index).unwrap_or_default());
+        }
+        all
+    }
+
+    /// The records in the order of the file, from the last compaction on.
+    fn in_file_order(&self) -> (Vec<usize>, Option<usize>) {
+        let is_boundary = |index: &usize| {
+            self.node(*index)
+                .is_some_and(|node| node.boundary.is_some())
+        };
+        let boundary = (0..self.nodes.len()).rev().find(is_boundary);
+        let has_main = self.nodes.iter().any(|node| !node.is_sidechain);
+        let all = boundary.unwrap_or(0)..self.nodes.len();
+        let is_main =
+            |index: &usize| !has_main || self.node(*index).is_some_and(|node| !node.is_sidechain);
+        (all.filter(is_main).collect(), boundary)
+    }
+}
+
+/// The conversation that would go on now.
+#[derive(Debug, Default)]
+pub(super) struct Current {
+    /// The places of its records, oldest first.
+    pub(super) order: Vec<usize>,
+    /// Whether it begins at a compaction.
+    pub(super) is_cut: bool,
+}
+
+/// Finds the conversation in a file's records, at the marked one where there
+/// is a marker.
+pub(super) fn current(nodes: &[Node], marker: Option<&str>, is_damaged: bool) -> Current {
+    let tree = Tree::new(nodes);
+    let (way, boundary) = if tree.parents.iter().all(Option::is_none) {
+        tree.in_file_order()
+    } else if let Some(leaf) = tree.leaf(marker) {
+        tree.way_up(leaf, is_damaged)
+    } else {
+        return Current::default();
+    };
+    Current {
+        order: tree.with_parallel_parts(tree.spliced(way, boundary), boundary),
+        is_cut: boundary.is_some(),
+    }
+}

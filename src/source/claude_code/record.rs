@@ -1,0 +1,211 @@
+//! The records of a Claude Code file, as far as they matter here.
+
+use serde::Deserialize;
+
+use crate::source::loose::{Content, Excerpt, Flag, List, Object, Word};
+
+/// One line.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Record {
+    #[serde(rename = "type")]
+    pub(super) kind: Word,
+    pub(super) subtype: Word,
+    pub(super) uuid: Word,
+    pub(super) parent_uuid: Word,
+    pub(super) logical_parent_uuid: Word,
+    pub(super) session_id: Word,
+    pub(super) agent_id: Word,
+    pub(super) request_session_id: Word,
+    pub(super) forked_from: Object<ForkedFrom>,
+    pub(super) timestamp: Word,
+    pub(super) cwd: Word,
+    pub(super) version: Word,
+    pub(super) is_sidechain: Flag,
+    pub(super) is_meta: Flag,
+    pub(super) is_compact_summary: Flag,
+    pub(super) is_visible_in_transcript_only: Flag,
+    pub(super) is_api_error_message: Flag,
+    pub(super) origin: Object<Origin>,
+    pub(super) message: Object<Body>,
+    pub(super) attachment: Object<Attachment>,
+    pub(super) compact_metadata: Object<CompactMetadata>,
+    pub(super) custom_title: Word,
+    pub(super) agent_name: Word,
+    pub(super) ai_title: Word,
+    pub(super) summary: Word,
+    pub(super) leaf_uuid: Word,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ForkedFrom {
+    pub(super) session_id: Word,
+}
+
+/// Who sent a user message.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Origin {
+    pub(super) kind: Word,
+    pub(super) sender_task_id: Word,
+}
+
+impl Origin {
+    /// Whether a task or another agent sent it.
+    pub(super) fn is_software(&self) -> bool {
+        self.kind.is("task-notification") || self.sender_task_id.get().is_some()
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Body {
+    pub(super) id: Word,
+    pub(super) model: Word,
+    pub(super) content: Content<Block>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Block {
+    #[serde(rename = "type")]
+    pub(super) kind: Word,
+    pub(super) text: Word,
+    pub(super) tool_use_id: Word,
+    pub(super) content: Excerpt,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Attachment {
+    #[serde(rename = "type")]
+    pub(super) kind: Word,
+    pub(super) command_mode: Word,
+    pub(super) prompt: Content<Block>,
+    pub(super) origin: Object<Origin>,
+    pub(super) is_meta: Flag,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct CompactMetadata {
+    pub(super) preserved_messages: Object<PreservedMessages>,
+    pub(super) preserved_segment: Object<PreservedSegment>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PreservedMessages {
+    #[serde(rename = "anchorUuid")]
+    pub(super) anchor: Word,
+    pub(super) uuids: List<Word>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PreservedSegment {
+    #[serde(rename = "anchorUuid")]
+    pub(super) anchor: Word,
+    #[serde(rename = "headUuid")]
+    pub(super) head: Word,
+    #[serde(rename = "tailUuid")]
+    pub(super) tail: Word,
+}
+
+/// Types of records that say nothing of the conversation; one that ends in a
+/// hyphen stands for all that begin so. Known, so that they are no news.
+const NOISE: &[&str] = &[
+    "agent-color",
+    "agent-setting",
+    "api-request",
+    "api-request-",
+    "atis-latch",
+    "attribution-snapshot",
+    "bridge-session",
+    "content-replacement",
+    "cost-state",
+    "file-history-",
+    "frame-link",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "relocated",
+    "result",
+    "speculation-accept",
+    "started",
+    "tag",
+    "task-summary",
+    "tools-used",
+    "worktree-state",
+];
+
+/// Whether a record of this type is known to say nothing of the conversation.
+pub(super) fn is_noise(kind: &str) -> bool {
+    NOISE
+        .iter()
+        .any(|noise| kind == *noise || (noise.ends_with('-') && kind.starts_with(noise)))
+}
+
+/// Whether a line may matter: most bytes of a file are in lines that tell at
+/// their beginning that they don't. A torn one is no such line, nor is one
+/// that a record of the chain is glued to.
+pub(super) fn wanted(line: &[u8]) -> bool {
+    let kind = line.strip_prefix(b"{\"type\":\"").and_then(|rest| {
+        let end = memchr::memchr(b'"', rest.get(..64).unwrap_or(rest))?;
+        std::str::from_utf8(rest.get(..end)?).ok()
+    });
+    !kind.is_some_and(is_noise)
+        || !line.ends_with(b"}")
+        || memchr::memmem::find(line, b"\"parentUuid\":").is_some()
+}
+
+/// A record that only links others, read without parsing it.
+pub(super) struct Link<'a> {
+    pub(super) uuid: &'a str,
+    pub(super) parent: Option<&'a str>,
+    pub(super) is_sidechain: bool,
+}
+
+/// Where an attachment tells its kind, and how far from the line's beginning
+/// that is looked for, in bytes.
+const ATTACHED: &[u8] = b"\"attachment\":{\"type\":\"";
+const HEAD: usize = 512;
+/// Where the record tells its own id, and how far from its end, in bytes.
+const OWN_ID: &[u8] = b"\"type\":\"attachment\",\"uuid\":\"";
+const TAIL: usize = 2048;
+
+/// The link that a line is when it is an attachment that no person typed, in
+/// the form that the tool writes. Attachments are most bytes of many files.
+pub(super) fn link(line: &[u8]) -> Option<Link<'_>> {
+    let rest = line.strip_prefix(b"{\"parentUuid\":")?;
+    let at = memchr::memmem::find(line.get(..HEAD).unwrap_or(line), ATTACHED)?;
+    let kind = quoted(line.get(at + ATTACHED.len()..)?)?;
+    let tail = line.get(line.len().saturating_sub(TAIL)..)?;
+    let own = memchr::memmem::rfind(tail, OWN_ID)?;
+    let uuid = quoted(tail.get(own + OWN_ID.len()..)?)?;
+    let is_one_record =
+        line.ends_with(b"}") && memchr::memmem::find(rest, b"\"parentUuid\":").is_none();
+    if kind == "queued_command" || !is_one_record {
+        return None;
+    }
+    let parent = if rest.starts_with(b"null,") {
+        None
+    } else {
+        Some(quoted(rest.strip_prefix(b"\"")?)?)
+    };
+    Some(Link {
+        uuid,
+        parent,
+        is_sidechain: memchr::memmem::find(line.get(..at)?, b"\"isSidechain\":true").is_some(),
+    })
+}
+
+/// A string without escapes up to its closing quote.
+fn quoted(bytes: &[u8]) -> Option<&str> {
+    let end = memchr::memchr2(b'"', b'\\', bytes)?;
+    let text = bytes.get(..end)?;
+    (bytes.get(end) == Some(&b'"')).then(|| std::str::from_utf8(text).ok())?
+}

@@ -1,0 +1,169 @@
+//! Codex: rollout files of records, a thread each, in all their forms so far.
+//!
+//! The model's history is what counts; the display log beside it only where
+//! the history is missing. What a compaction replaced, a rollback dropped, or
+//! a revert left in another file is not read as said.
+
+mod history;
+mod home;
+mod injected;
+mod reading;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use self::history::Said;
+use self::home::Home;
+use self::reading::Reading;
+use super::build::{About, Builder};
+use super::detect::Head;
+use super::{ForeignSession, SourceError, Tool};
+use crate::session::TitleSource;
+
+/// What stands for software that wrote into a person's message.
+const INJECTED_BY: &str = "codex";
+
+/// Whether a file begins like a rollout file.
+pub(super) fn recognises(head: &Head) -> bool {
+    let of = |record: &Value, key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
+    let is_line = |record: &Value| {
+        let kind = of(record, "type").unwrap_or_default();
+        let payload = record.get("payload").is_some_and(Value::is_object);
+        payload
+            && [
+                "session_meta",
+                "response_item",
+                "event_msg",
+                "turn_context",
+                "compacted",
+            ]
+            .contains(&kind.as_str())
+    };
+    let is_bare = |record: &Value| {
+        let kind = of(record, "type");
+        let other = ["message", "sessionId", "uuid", "data", "seq", "parts"];
+        let plain = other.iter().all(|key| record.get(key).is_none());
+        let message = kind.is_none_or(|kind| kind == "message")
+            && of(record, "role").is_some()
+            && record.get("content").is_some();
+        plain && (message || record.get("record_type").is_some())
+    };
+    head.records
+        .iter()
+        .any(|record| is_line(record) || is_bare(record))
+}
+
+/// Reads the session in a rollout file.
+pub(super) fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+    let plain = home::plain_twin(path);
+    let leaf = plain.as_deref().unwrap_or(path);
+    let mut reading = Reading::of(leaf)?;
+    if plain.is_some() {
+        let note = "the plain file beside this compressed one is read in its place";
+        reading.notes.push(note.to_owned());
+    }
+    finish(leaf, reading)
+}
+
+fn finish(leaf: &Path, reading: Reading) -> Result<ForeignSession, SourceError> {
+    let meta = reading.meta.unwrap_or_default();
+    if reading.dialogue > 0 && reading.unread == reading.dialogue {
+        return Err(SourceError::NoDialogue {
+            path: leaf.to_owned(),
+            tool: Tool::Codex,
+            version: meta
+                .cli_version
+                .unwrap_or_else(|| "(no version)".to_owned()),
+            records: reading.dialogue,
+        });
+    }
+    let written_id = meta.id.as_ref().and_then(Value::as_str).map(str::to_owned);
+    let named_id = home::ids(leaf).map(|(id, _)| id.to_owned());
+    let native_id = if reading.meta_line == 1 {
+        written_id.or(named_id)
+    } else {
+        named_id.or(written_id)
+    };
+    let stem = || {
+        leaf.file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+    };
+    let native_id = native_id
+        .or(reading.bare_id)
+        .or_else(stem)
+        .unwrap_or_default();
+
+    let begun = meta.timestamp.as_ref().and_then(reading::millis);
+    let created_at = begun.or(reading.first_time).unwrap_or_default();
+    let spawned_by = meta
+        .source
+        .as_ref()
+        .and_then(|source| source.get("subagent"));
+    let is_subagent = spawned_by.is_some()
+        || meta.thread_source.as_ref().and_then(Value::as_str) == Some("subagent");
+    let spawning_id = || {
+        let id = spawned_by?.pointer("/thread_spawn/parent_thread_id")?;
+        id.as_str().map(str::to_owned)
+    };
+    let parent = meta
+        .forked_from_id
+        .or(meta.parent_thread_id)
+        .or_else(spawning_id);
+
+    let mut builder = Builder::new(
+        Tool::Codex,
+        About {
+            parent: parent.filter(|parent| *parent != native_id),
+            native_id: native_id.clone(),
+            created_at,
+            cwd: meta.cwd.or(reading.environment),
+            is_subagent,
+        },
+    );
+    for (n, item) in reading.history.items().iter().enumerate() {
+        match item.said {
+            Said::Person => builder.person(item.time, &item.text),
+            Said::Model => builder.model(item.time, &item.model, &item.text),
+            Said::Injected => builder.injected(item.time, INJECTED_BY, &item.text),
+            Said::Summary => builder.checkpoint_in_place(item.time, &n.to_string(), &item.text),
+        }
+    }
+    builder.skip(reading.skipped + reading.unread);
+    for note in reading.notes {
+        builder.note(note);
+    }
+    if reading.sealed {
+        builder.note("what was compacted away is summed up in a form that only its maker can read");
+    }
+
+    let names = Home::around(leaf).map(|home| home.names(&native_id));
+    let names = names.unwrap_or_default();
+    let renamed = reading.renamed.into_iter().rev();
+    let renamed = || {
+        renamed
+            .filter(|(id, _)| *id == native_id)
+            .map(|(_, name)| name)
+            .next()
+    };
+    if let Some(title) = names.title.or_else(renamed) {
+        builder.title(created_at, &title, TitleSource::Person);
+    }
+    if let Some(problem) = names.problem {
+        builder.note(problem);
+    }
+    let live = names.file.as_deref().map(Path::new).and_then(home::ids);
+    if let Some((id, segment)) = live
+        && id == native_id
+        && home::ids(leaf) != live
+    {
+        let rollout = reading::printable(segment.unwrap_or(id));
+        builder.note(format!(
+            "a revert moved this session on to the rollout {rollout}"
+        ));
+    }
+    Ok(builder.finish())
+}

@@ -1,0 +1,488 @@
+//! Reads the records of a session, from all the files it is spread over.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::super::{SourceError, records};
+use super::history::{History, Item, Said};
+use super::home::{self, Rollouts};
+use super::injected;
+use super::record::{self, Content, HistoryBase, Kind, Payload, Record};
+
+/// How many files one session may be spread over.
+const MAX_FILES: usize = 256;
+/// How far into a file its metadata may be, in bytes.
+const META_BYTES: u64 = 4 * 1024 * 1024;
+/// How far into a record of the display log its item's type may be, in bytes.
+const ITEM_BYTES: usize = 512;
+
+/// How many messages of each role there were, whatever became of them.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) persons: usize,
+    pub(super) models: usize,
+}
+
+/// A session while it is read.
+#[derive(Default)]
+pub(super) struct Reading {
+    /// Whether the display log is read in place of the model's history.
+    display: bool,
+    pub(super) history: History,
+    /// The metadata of the file that was asked for.
+    pub(super) meta: Option<Payload>,
+    /// The line that holds them, from 1.
+    pub(super) meta_line: usize,
+    pub(super) first_time: Option<i64>,
+    time: i64,
+    /// The id that the oldest versions wrote at the top.
+    pub(super) bare_id: Option<String>,
+    /// The directory that the environment tells.
+    pub(super) environment: Option<String>,
+    /// The names that the session's own records give, and to which id.
+    pub(super) renamed: Vec<(String, String)>,
+    model: Arc<str>,
+    pub(super) read: Counts,
+    shown: Counts,
+    /// Messages of a person or the model, and how many of them told nothing.
+    pub(super) dialogue: usize,
+    pub(super) unread: usize,
+    pub(super) skipped: usize,
+    /// Whether the last compaction left a summary that only the tool's maker
+    /// can read.
+    pub(super) sealed: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// One of the files that a session is spread over, and how much of it.
+struct Part {
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Reading {
+    /// Reads the session that ends in `leaf`.
+    ///
+    /// # Errors
+    /// When `leaf` can't be read.
+    pub(super) fn of(leaf: &Path) -> Result<Self, SourceError> {
+        let mut reading = Self::default();
+        reading.files(leaf)?;
+        if !reading.lacks_a_role() {
+            return Ok(reading);
+        }
+        let mut reading = Self {
+            display: true,
+            ..Self::default()
+        };
+        reading.files(leaf)?;
+        Ok(reading)
+    }
+
+    /// Whether the display log shows messages of a role that the history has
+    /// none of, and all that the history has.
+    fn lacks_a_role(&self) -> bool {
+        let (read, shown) = (self.read, self.shown);
+        let lacks = |read: usize, shown: usize| read == 0 && shown > 0;
+        let covers = |read: usize, shown: usize| read == 0 || shown > 0;
+        (lacks(read.persons, shown.persons) && covers(read.models, shown.models))
+            || (lacks(read.models, shown.models) && covers(read.persons, shown.persons))
+    }
+
+    fn files(&mut self, leaf: &Path) -> Result<(), SourceError> {
+        let mut parts = vec![Part {
+            path: leaf.to_owned(),
+            bytes: u64::MAX,
+        }];
+        let mut seen = HashSet::from([leaf.to_owned()]);
+        let mut rollouts = Rollouts::around(leaf);
+        while let Some(last) = parts.last()
+            && let Some(base) = self.base(&last.path)
+        {
+            let id = printable(&base.thread_id);
+            let Some(path) = rollouts.find(&base.thread_id, &last.path) else {
+                self.notes.push(format!(
+                    "the beginning is in the rollout {id}, which is not there"
+                ));
+                break;
+            };
+            if parts.len() == MAX_FILES || !seen.insert(path.clone()) {
+                self.notes.push(format!(
+                    "the beginning is in the rollout {id}, which builds on this one"
+                ));
+                break;
+            }
+            parts.push(Part {
+                path,
+                bytes: base.end_byte_offset,
+            });
+        }
+        while parts.len() > 1
+            && let Some(part) = parts.pop()
+        {
+            if let Err(problem) = self.part(&part, None) {
+                self.notes.push(problem.to_string());
+            }
+        }
+        for part in &parts {
+            self.part(part, home::ids(leaf).map(|(id, _)| id).or(Some("")))?;
+        }
+        Ok(())
+    }
+
+    /// What a file builds on.
+    fn base(&mut self, path: &Path) -> Option<HistoryBase> {
+        let found = Cell::new(false);
+        let mut base = None;
+        let is_meta = |line: &[u8]| {
+            let is_other = record::types(line).is_some_and(|(outer, _)| outer != "session_meta");
+            !found.get() && !is_other
+        };
+        let read = records::each_within(path, META_BYTES, is_meta, |record: Record| {
+            if record.kind.as_deref() == Some("session_meta") && !found.replace(true) {
+                base = record.payload.and_then(|payload| payload.history_base);
+            }
+        });
+        // What can't be read is said when the file is read as a whole.
+        read.ok()?;
+        let base = serde_json::from_value(base?);
+        if base.is_err() {
+            self.notes
+                .push("where the beginning is can't be told from the metadata".to_owned());
+        }
+        base.ok()
+    }
+
+    /// Reads one file; `leaf` is the id in its name when it is the file that
+    /// was asked for.
+    fn part(&mut self, part: &Part, leaf: Option<&str>) -> Result<(), SourceError> {
+        let line_number = Cell::new(0_usize);
+        let unknown = Cell::new(0);
+        let laid_out = Cell::new(false);
+        let shown = Cell::new(Counts::default());
+        let display = self.display;
+        let wanted = |line: &[u8]| {
+            line_number.set(line_number.get() + 1);
+            let types = record::types(line);
+            laid_out.set(types.is_some());
+            let Some((outer, inner)) = types.filter(|_| record::is_whole(line)) else {
+                return true;
+            };
+            match record::kind(outer, inner) {
+                Kind::Wanted => leaf.is_some() || outer != "session_meta",
+                Kind::Display => {
+                    shown.set(count_shown(shown.get(), inner, line));
+                    display
+                }
+                Kind::Noise => false,
+                Kind::Unknown => {
+                    unknown.set(unknown.get() + 1);
+                    false
+                }
+            }
+        };
+        let skipped = records::each_within(&part.path, part.bytes, wanted, |record: Record| {
+            // The inside of a torn record is none, though it may look like an
+            // old one.
+            if record.payload.is_some() || !laid_out.get() {
+                self.record(record, leaf.map(|id| (id, line_number.get())));
+            }
+        })?;
+        self.shown.persons += shown.get().persons;
+        self.shown.models += shown.get().models;
+        self.skipped += skipped + unknown.get();
+        if std::fs::metadata(&part.path).is_ok_and(|file| file.len() < part.bytes)
+            && leaf.is_none()
+            && part.path.extension().is_some_and(|end| end == "jsonl")
+        {
+            self.notes
+                .push("the file that holds the beginning has become shorter".to_owned());
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: Record, leaf: Option<(&str, usize)>) {
+        if let Some(time) = record.timestamp.as_ref().and_then(millis) {
+            self.time = time;
+            if leaf.is_some() && self.first_time.is_none() {
+                self.first_time = Some(time);
+            }
+        }
+        let outer = record.kind.unwrap_or_default();
+        let Some(payload) = record.payload else {
+            let is_message = ["", "message"].contains(&outer.as_str());
+            match (record.role, record.id) {
+                (Some(role), _) if is_message => self.message(&role, &record.content, None),
+                (_, Some(Value::String(id))) if outer.is_empty() => {
+                    self.bare_id.get_or_insert(id);
+                }
+                _ if record.old_note.is_some() || record::is_known_item(&outer) => {}
+                _ => self.skipped += 1,
+            }
+            return;
+        };
+        let inner = payload.kind.as_deref().unwrap_or_default();
+        match (outer.as_str(), record::kind(&outer, inner)) {
+            (_, Kind::Unknown) => self.skipped += 1,
+            (_, Kind::Noise) => {}
+            (_, Kind::Display) => self.display(&payload),
+            ("session_meta", _) => {
+                if let Some((id, line)) = leaf {
+                    self.meta(payload, id, line);
+                }
+            }
+            ("turn_context", _) => {
+                if let Some(Value::String(model)) = payload.model {
+                    self.model = model.into();
+                }
+            }
+            ("compacted", _) => self.compacted(&payload),
+            ("response_item", _) => {
+                let is_output = record.metadata.and_then(|it| it.compaction_output);
+                if !self.display && is_output != Some(true) {
+                    let role = payload.role.as_deref().unwrap_or_default();
+                    self.message(role, &payload.content, kinds(&payload));
+                }
+            }
+            _ => self.event(payload),
+        }
+    }
+
+    /// The first metadata are the file's own. Where the first line is lost,
+    /// those of the id in its name are.
+    fn meta(&mut self, payload: Payload, id: &str, line: usize) {
+        let is_own = |meta: &Payload| meta.id.as_ref().and_then(Value::as_str) == Some(id);
+        let is_better = match &self.meta {
+            None => true,
+            Some(meta) => self.meta_line > 1 && !is_own(meta) && is_own(&payload),
+        };
+        if is_better {
+            self.meta_line = line;
+            self.meta = Some(payload);
+        }
+    }
+
+    fn event(&mut self, payload: Payload) {
+        match payload.kind.as_deref() {
+            Some("thread_rolled_back") => {
+                self.history
+                    .roll_back(payload.num_turns.unwrap_or_default());
+            }
+            Some("thread_name_updated") => {
+                if let (Some(Value::String(id)), Some(Value::String(name))) =
+                    (payload.thread_id, payload.thread_name)
+                {
+                    self.renamed.push((id, name));
+                }
+            }
+            _ => self.history.start_turn(),
+        }
+    }
+
+    fn display(&mut self, payload: &Payload) {
+        let text = || match &payload.message {
+            Some(Value::String(text)) => Content::Text(text.clone()),
+            _ => Content::Missing,
+        };
+        let shown = match (payload.kind.as_deref(), &payload.item) {
+            (Some("user_message"), _) => Some(("user", &text())),
+            (Some("agent_message"), _) => Some(("assistant", &text())),
+            (_, Some(item)) => match item.kind.as_deref() {
+                Some("UserMessage") => Some(("user", &item.content)),
+                Some("AgentMessage") => Some(("assistant", &item.content)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((role, content)) = shown else {
+            return;
+        };
+        if self.display {
+            self.message(role, content, None);
+        } else if role == "user" {
+            self.shown.persons += 1;
+        } else {
+            self.shown.models += 1;
+        }
+    }
+
+    fn message(&mut self, role: &str, content: &Content, kinds: Option<&[Option<String>]>) {
+        for item in self.items(role, content, kinds, None) {
+            self.history.push(item);
+        }
+    }
+
+    fn compacted(&mut self, payload: &Payload) {
+        let summary = match &payload.message {
+            Some(Value::String(summary)) => summary.as_str(),
+            _ => "",
+        };
+        self.sealed = false;
+        let Some(replacement) = &payload.replacement_history else {
+            let summary = (!summary.is_empty()).then(|| self.item(Said::Summary, summary));
+            self.history.sum_up(summary);
+            return;
+        };
+        let mut items = Vec::new();
+        for item in replacement {
+            match item.kind.as_deref() {
+                Some("message") | None => {
+                    let role = item.role.as_deref().unwrap_or_default();
+                    items.extend(self.items(role, &item.content, kinds(item), Some(summary)));
+                }
+                Some(kind) => self.sealed |= kind.starts_with("compaction"),
+            }
+        }
+        self.sealed &= items.iter().all(|item| item.said != Said::Summary);
+        self.history.replace(items);
+    }
+
+    /// What a message says, and who says it. `summary` is that of the
+    /// compaction which the message was left by.
+    fn items(
+        &mut self,
+        role: &str,
+        content: &Content,
+        kinds: Option<&[Option<String>]>,
+        summary: Option<&str>,
+    ) -> Vec<Item> {
+        if !["user", "assistant"].contains(&role) {
+            return Vec::new();
+        }
+        self.dialogue += 1;
+        let texts = texts(content);
+        if texts.is_empty() {
+            let is_other = matches!(content, Content::Blocks(blocks)
+                if blocks.iter().all(record::Block::is_other));
+            self.unread += usize::from(!is_other);
+            return Vec::new();
+        }
+        let all = join(texts.iter().map(|(_, text)| *text));
+        if role == "assistant" {
+            self.read.models += 1;
+            return vec![self.item(Said::Model, &all)];
+        }
+        let kind = |at: usize| kinds.and_then(|kinds| kinds.get(at)?.as_deref());
+        let is_marked = texts
+            .iter()
+            .any(|(at, _)| kind(*at) == Some("compaction.summary"));
+        let is_left = summary.is_some_and(|summary| !summary.is_empty() && summary == all);
+        if is_marked || is_left || (kinds.is_none() && injected::is_summary(&all)) {
+            return vec![self.item(Said::Summary, &all)];
+        }
+        let (mut persons, mut others) = (Vec::new(), Vec::new());
+        for (n, (at, text)) in texts.iter().enumerate() {
+            let is_person = match kind(*at) {
+                Some("" | "unknown") | None => {
+                    let next = texts.get(n + 1).map(|(_, text)| *text);
+                    !injected::is_injected(text, next)
+                }
+                Some(kind) => kind.starts_with("user."),
+            };
+            if is_person {
+                persons.push(*text);
+                continue;
+            }
+            others.push(*text);
+            if self.environment.is_none() {
+                self.environment = injected::directory(text).map(str::to_owned);
+            }
+        }
+        let mut items = Vec::new();
+        if !others.is_empty() {
+            items.push(self.item(Said::Injected, &join(others.into_iter())));
+        }
+        if !persons.is_empty() {
+            self.read.persons += 1;
+            items.push(self.item(Said::Person, &join(persons.into_iter())));
+        }
+        items
+    }
+
+    fn item(&self, said: Said, text: &str) -> Item {
+        Item {
+            said,
+            time: self.time,
+            model: Arc::clone(&self.model),
+            text: text.into(),
+        }
+    }
+}
+
+/// What the tool says of each part of a message, if it says it of all.
+fn kinds(payload: &Payload) -> Option<&[Option<String>]> {
+    let kinds = payload.passed.as_ref()?.content_item_kinds.as_deref()?;
+    let parts = match &payload.content {
+        Content::Blocks(blocks) => blocks.len(),
+        Content::Text(_) => 1,
+        Content::Missing => 0,
+    };
+    (kinds.len() == parts).then_some(kinds)
+}
+
+/// The texts of a message and where in it they stand, without those that only
+/// frame an image.
+fn texts(content: &Content) -> Vec<(usize, &str)> {
+    let blocks = match content {
+        Content::Missing => return Vec::new(),
+        Content::Text(text) => return vec![(0, text)],
+        Content::Blocks(blocks) => blocks,
+    };
+    let is_other = |at: Option<usize>| {
+        at.and_then(|at| blocks.get(at))
+            .is_some_and(record::Block::is_other)
+    };
+    let texts = blocks
+        .iter()
+        .enumerate()
+        .filter_map(|(at, block)| Some((at, block.as_text()?)));
+    texts
+        .filter(|(at, text)| {
+            let frames = is_other(at.checked_sub(1)) || is_other(Some(at + 1));
+            !(frames && injected::is_image_tag(text))
+        })
+        .collect()
+}
+
+fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn count_shown(mut shown: Counts, inner: &str, line: &[u8]) -> Counts {
+    let head = line.get(..ITEM_BYTES.min(line.len())).unwrap_or_default();
+    let holds = |mark: &[u8]| memchr::memmem::find(head, mark).is_some();
+    match inner {
+        "user_message" => shown.persons += 1,
+        "agent_message" => shown.models += 1,
+        _ if holds(b"\"item\":{\"type\":\"UserMessage\"") => shown.persons += 1,
+        _ if holds(b"\"item\":{\"type\":\"AgentMessage\"") => shown.models += 1,
+        _ => {}
+    }
+    shown
+}
+
+/// A time in Unix milliseconds, from text or a number of seconds or
+/// milliseconds.
+pub(super) fn millis(time: &Value) -> Option<i64> {
+    match time {
+        Value::String(text) => {
+            let time: jiff::Timestamp = text.parse().ok()?;
+            Some(time.as_millisecond())
+        }
+        Value::Number(number) => {
+            let number = number.as_i64()?;
+            let in_seconds = number < 100_000_000_000;
+            number.checked_mul(if in_seconds { 1000 } else { 1 })
+        }
+        _ => None,
+    }
+}
+
+/// A short text that a screen can show.
+pub(super) fn printable(text: &str) -> String {
+    crate::session::title::normalise(text, crate::session::title::MAX_TITLE_BYTES)
+}

@@ -1,0 +1,366 @@
+//! DeepSeek Harness: logs of one event a line, plain or as zstd frames, of the
+//! format versions 0 to 4.
+//!
+//! Owns the format, its generations and its title cache. Our own logs have the
+//! same header; they are not recognised here.
+
+mod fold;
+mod rows;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use self::fold::Fold;
+use self::rows::{Mark, Op, Row, Said};
+use super::build::{About, Builder};
+use super::detect::Head;
+use super::{ForeignSession, SourceError, Tool, records};
+use crate::session::TitleSource;
+
+/// The newest version of the format that is known.
+const NEWEST_VERSION: u64 = 4;
+/// The longest header line that is looked at, in bytes.
+const MAX_HEADER_BYTES: u64 = 1 << 20;
+
+/// Row types that our own logs never have.
+const OWN_TYPES: [&str; 5] = [
+    "agent/inbox/spliced",
+    "session-log-deepseek/delivery-accepted",
+    "text-chunks",
+    "reasoning-chunks",
+    "tool-call-chunks",
+];
+
+pub(super) fn recognises(head: &Head) -> bool {
+    let kind = |record: &serde_json::Value| -> Option<String> {
+        Some(record.get("type")?.as_str()?.to_owned())
+    };
+    let own_row = head
+        .records
+        .iter()
+        .filter_map(kind)
+        .any(|kind| OWN_TYPES.contains(&kind.as_str()));
+    let Some(header) = head.records.first() else {
+        return false;
+    };
+    if kind(header).as_deref() != Some("session") {
+        // The header is damaged.
+        return own_row;
+    }
+    if !header.get("id").is_some_and(serde_json::Value::is_string)
+        || !header
+            .get("createdAt")
+            .is_some_and(serde_json::Value::is_number)
+    {
+        return false;
+    }
+    let version = header.get("version").and_then(serde_json::Value::as_u64);
+    let own_key = ["delegationDepth", "seedLength", "origin"]
+        .iter()
+        .any(|key| header.get(key).is_some());
+    // Our own logs are of version 1 or below, and their rows have a seq.
+    let mut rows = head.records.iter().skip(1).peekable();
+    let without_seqs = rows.peek().is_some() && rows.all(|row| row.get("seq").is_none());
+    own_key
+        || own_row
+        || version.is_some_and(|version| (2..=NEWEST_VERSION).contains(&version))
+        || without_seqs
+}
+
+pub(super) fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+    let Some(newest) = newest_generation(path) else {
+        return read_one(path, None);
+    };
+    let asked = first_row(path).and_then(|header| header.id);
+    let found = first_row(&newest).and_then(|header| header.id);
+    let name = |path: &Path| {
+        let name = path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    };
+    let (newest_name, name) = (name(&newest), name(path));
+    if found.is_some() && (asked.is_none() || asked == found) {
+        let note = format!(
+            "{newest_name}, beside {name}, is the newer generation of this session and was read instead"
+        );
+        records::observed(&newest, || read_one(&newest, Some(&note)))
+    } else {
+        let note = format!("{newest_name}, beside {name}, is not of this session and was not read");
+        read_one(path, Some(&note))
+    }
+}
+
+/// Which generation a file name stands for.
+fn generation(name: &str) -> Option<u64> {
+    let name = name.strip_prefix("session.")?;
+    let name = name.strip_suffix(".zstd").unwrap_or(name);
+    let name = name.strip_suffix("jsonl")?;
+    if name.is_empty() {
+        return Some(0);
+    }
+    name.strip_prefix('v')?.strip_suffix('.')?.parse().ok()
+}
+
+/// The file of a newer generation in the same folder, if there is one.
+fn newest_generation(path: &Path) -> Option<PathBuf> {
+    let asked = generation(path.file_name()?.to_str()?)?;
+    let mut names = BTreeMap::new();
+    for entry in std::fs::read_dir(path.parent()?).ok()?.flatten() {
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        // A plain file goes before its compressed twin.
+        if let Some(generation) = generation(&name).filter(|found| *found > asked) {
+            let is_plain = entry.path().extension() == Some("jsonl".as_ref());
+            names.insert((generation, is_plain), entry.path());
+        }
+    }
+    names.into_values().next_back()
+}
+
+fn first_row(path: &Path) -> Option<Row> {
+    let mut line = Vec::new();
+    let mut file = records::open(path).ok()?.take(MAX_HEADER_BYTES);
+    file.read_until(b'\n', &mut line).ok()?;
+    let row: Row = serde_json::from_slice(records::trimmed(&line)).ok()?;
+    (row.kind == "session").then_some(row)
+}
+
+/// What one pass over a log finds.
+struct Log {
+    header: Option<Row>,
+    /// What stands on the surface, with its time.
+    surface: Fold<(i64, Said)>,
+    title: Option<(i64, String, TitleSource)>,
+    first_time: Option<i64>,
+    /// How many messages of a person's or the model's side there are.
+    dialogue: usize,
+    /// How many of them have a content of a known form.
+    known: usize,
+    skipped: usize,
+}
+
+impl Log {
+    fn read(path: &Path) -> Result<Self, SourceError> {
+        let mut log = Self {
+            header: None,
+            surface: Fold::new(),
+            title: None,
+            first_time: None,
+            dialogue: 0,
+            known: 0,
+            skipped: 0,
+        };
+        // The seq of the next row, for logs whose rows don't say it.
+        let next = Cell::new(0_u64);
+        let is_wanted = |line: &[u8]| {
+            let mark = rows::mark(line);
+            next.set(next.get().saturating_add(1));
+            mark != Mark::Noise
+        };
+        let skipped = records::each(path, is_wanted, |row: Row| {
+            let place = next.get().saturating_sub(1);
+            if row.kind == "session" {
+                next.set(place);
+            } else if let Some(seq) = row.seq.or(row.seq0) {
+                next.set(seq.saturating_add(row.members()));
+            } else {
+                next.set(place.saturating_add(row.members()));
+            }
+            log.take(row, place);
+        })?;
+        log.skipped += skipped;
+        Ok(log)
+    }
+
+    fn take(&mut self, row: Row, place: u64) {
+        let seq = row.seq.or(row.seq0).unwrap_or(place);
+        let time = row.time.unwrap_or_else(|| {
+            let header = self.header.as_ref();
+            header.and_then(|header| header.created_at).unwrap_or(0)
+        });
+        match row.kind.as_str() {
+            "session" if self.header.is_none() => self.header = Some(row),
+            "session/title" => match row.title() {
+                Some((title, by_person)) => {
+                    let source = if by_person {
+                        TitleSource::Person
+                    } else {
+                        TitleSource::Fallback
+                    };
+                    self.title = Some((time, title.to_owned(), source));
+                }
+                None => self.skipped += 1,
+            },
+            "user/message" | "assistant/message" => {
+                self.dialogue += 1;
+                self.message(row, seq, time);
+            }
+            "tool/result" | "system/message" | "developer/message" => {
+                self.message(row, seq, time);
+            }
+            "text-chunks" | "reasoning-chunks" | "tool-call-chunks" => {}
+            kind if kind.contains('/') && !row.has_op() => {}
+            _ => self.skipped += 1,
+        }
+    }
+
+    fn message(&mut self, row: Row, seq: u64, time: i64) {
+        self.first_time.get_or_insert(time);
+        let op = row.op();
+        let sources = match op {
+            Op::Replace(..) => row.sources(),
+            _ => Vec::new(),
+        };
+        let is_dialogue = matches!(row.kind.as_str(), "user/message" | "assistant/message");
+        let said = row.said();
+        if said.is_none() {
+            self.skipped += 1;
+        } else if is_dialogue {
+            self.known += 1;
+        }
+        // What can't be read takes part in the order all the same.
+        let said = said.unwrap_or_default();
+        match op {
+            Op::Append => self.surface.append(seq, (time, said)),
+            Op::Replace(start, end) => {
+                let range = (start, end);
+                if !self.surface.replace(seq, range, &sources, (time, said)) {
+                    // What it stands for is damaged.
+                    self.skipped += 1;
+                }
+            }
+            Op::Unknown => self.skipped += 1,
+        }
+    }
+}
+
+fn read_one(path: &Path, note: Option<&str>) -> Result<ForeignSession, SourceError> {
+    let log = Log::read(path)?;
+    let first_time = log.first_time.unwrap_or(0);
+    let about = about(path, log.header.as_ref(), first_time);
+    let title = log.title.or_else(|| {
+        let title = cached_title(path, log.header.as_ref()?)?;
+        Some((about.created_at, title, TitleSource::Fallback))
+    });
+    let mut builder = Builder::new(Tool::Dsh, about);
+    builder.skip(log.skipped);
+    for (time, said) in log.surface.into_values() {
+        match said {
+            Said::Hidden => {}
+            Said::Person(text) => builder.person(time, &text),
+            Said::Injected { by, text } => builder.injected(time, &by, &text),
+            Said::Checkpoint { id, text } => builder.checkpoint_in_place(time, &id, &text),
+            Said::Model { model, text } => builder.model(time, &model, &text),
+            Said::Tool { call, text } => builder.tool_result(time, &call, &text),
+        }
+    }
+    let version = log.header.as_ref().and_then(|header| header.version);
+    if log.dialogue > 0 && log.known == 0 {
+        let version = version.map_or("without a version".to_owned(), |v| format!("format {v}"));
+        return Err(SourceError::NoDialogue {
+            path: path.to_owned(),
+            tool: Tool::Dsh,
+            version,
+            records: log.dialogue,
+        });
+    }
+    if let Some((time, title, source)) = title {
+        builder.title(time, &title, source);
+    }
+    if let Some(version) = version.filter(|version| *version > NEWEST_VERSION) {
+        builder.note(format!(
+            "its format has version {version}, and the newest known is {NEWEST_VERSION}: \
+             it was read as that"
+        ));
+    }
+    if log.header.is_none() {
+        builder.note("its header can't be read: where and when it began is not known");
+    }
+    if let Some(note) = note {
+        builder.note(note);
+    }
+    Ok(builder.finish())
+}
+
+fn about(path: &Path, header: Option<&Row>, first_time: i64) -> About {
+    let folder = || {
+        let folder = path.parent().and_then(Path::file_name);
+        folder.unwrap_or_default().to_string_lossy().into_owned()
+    };
+    let Some(header) = header else {
+        return About {
+            native_id: folder(),
+            created_at: first_time,
+            ..About::default()
+        };
+    };
+    About {
+        native_id: header.id.clone().unwrap_or_else(folder),
+        created_at: header.created_at.unwrap_or(first_time),
+        cwd: header.cwd.clone(),
+        parent: header.parent_session.clone(),
+        is_subagent: header.origin.as_deref() == Some("subagent")
+            || header.delegation_depth.is_some_and(|depth| depth > 0),
+    }
+}
+
+/// An entry of the title cache.
+#[derive(Deserialize)]
+struct Cached {
+    record: CachedRecord,
+}
+
+#[derive(Deserialize)]
+struct CachedRecord {
+    identity: Identity,
+    rows: CachedRows,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Identity {
+    created_at: Option<i64>,
+    cwd: Option<String>,
+    is_seeded: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct CachedRows {
+    title: CachedTitle,
+}
+
+#[derive(Deserialize)]
+struct CachedTitle {
+    val: Option<String>,
+}
+
+/// The title that the cache beside the folder of sessions has, if its entry is
+/// of this very session.
+fn cached_title(path: &Path, header: &Row) -> Option<String> {
+    let id = header.id.as_deref()?;
+    let session = path.parent()?;
+    let folder = session.file_name()?.to_str()?;
+    let name = if records::is_plain_name(id) {
+        id
+    } else {
+        folder
+    };
+    // `<home>/sessions/<slug>/<id>/`, or a copy of what lies in `sessions`.
+    let cached: Cached = session.ancestors().skip(2).take(2).find_map(|home| {
+        let cache = home.join("storages/session_projcache/sessions");
+        records::document(&cache.join(format!("{name}.json")))
+    })?;
+    let identity = cached.record.identity;
+    let is_seeded = |seeded: Option<bool>| seeded.unwrap_or(false);
+    let is_same = identity.created_at == header.created_at
+        && identity.cwd == header.cwd
+        && is_seeded(identity.is_seeded) == is_seeded(header.is_seeded);
+    cached.record.rows.title.val.filter(|_| is_same)
+}
+
+#[cfg(test)]
+mod tests;

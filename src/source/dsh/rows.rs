@@ -1,0 +1,425 @@
+//! The lines of a log, and what they say.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The longest that an operation can be at the end of a row, in bytes.
+const OPERATION_BYTES: usize = 128;
+
+/// What a line is, told by its first bytes and without parsing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// The header, a message, a title: it must be parsed.
+    Wanted,
+    /// Several events of a stream in one row: parsed only to count them.
+    Packed,
+    /// One event that says nothing of the conversation.
+    Noise,
+    /// Damaged, of no known form, or with its keys in an unusual order.
+    Unclear,
+}
+
+pub(super) fn mark(line: &[u8]) -> Mark {
+    let Some(rest) = line.strip_prefix(br#"{"type":""#) else {
+        return Mark::Unclear;
+    };
+    let end = memchr::memchr(b'"', rest).unwrap_or(rest.len());
+    let (kind, rest) = rest.split_at_checked(end).unwrap_or_default();
+    match kind {
+        b"session" | b"session/title" | b"user/message" | b"assistant/message" | b"tool/result"
+        | b"system/message" | b"developer/message" => Mark::Wanted,
+        _ if !line.ends_with(b"}") => Mark::Unclear,
+        b"text-chunks" | b"reasoning-chunks" | b"tool-call-chunks" => {
+            if rest.starts_with(br#"","seq0":"#) {
+                Mark::Noise
+            } else {
+                Mark::Packed
+            }
+        }
+        // The log is open to plugins, whose types all have a slash. Only what
+        // goes to the surface has an operation: a message of a new kind, or
+        // one that is glued to the end of a torn row.
+        _ if kind.contains(&b'/') && !ends_with_an_operation(line) => Mark::Noise,
+        _ => Mark::Unclear,
+    }
+}
+
+/// Whether a row has an operation, which is the last of its keys.
+fn ends_with_an_operation(line: &[u8]) -> bool {
+    let end = line.len().saturating_sub(OPERATION_BYTES);
+    let end = line.get(end..).unwrap_or_default();
+    memchr::memmem::find(end, br#""surfaceOp""#).is_some()
+}
+
+/// One line: the header, an event, or several packed ones.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Row {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) seq: Option<u64>,
+    pub(super) seq0: Option<u64>,
+    pub(super) time: Option<i64>,
+    #[serde(default)]
+    pub(super) data: Data,
+    surface_op: Option<Box<RawValue>>,
+    source_event_seqs: Option<Box<RawValue>>,
+    pub(super) version: Option<u64>,
+    pub(super) id: Option<String>,
+    pub(super) created_at: Option<i64>,
+    pub(super) cwd: Option<String>,
+    pub(super) parent_session: Option<String>,
+    pub(super) is_seeded: Option<bool>,
+    pub(super) origin: Option<String>,
+    pub(super) delegation_depth: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Data {
+    message: Option<Body>,
+    content: Option<Box<RawValue>>,
+    source: Option<Source>,
+    /// The model, where early logs have it.
+    provenance: Option<Source>,
+    call_id: Option<String>,
+    title: Option<Value>,
+    texts: Option<Vec<IgnoredAny>>,
+    args: Option<Vec<IgnoredAny>>,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    content: Option<Box<RawValue>>,
+    source: Option<Source>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Source {
+    kind: Option<String>,
+    plugin: Option<String>,
+    compaction_id: Option<String>,
+    call_id: Option<String>,
+    model: Option<Value>,
+}
+
+/// Where an event goes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Append,
+    Replace(u64, u64),
+    /// Of a form that is not known: where it goes must not be guessed.
+    Unknown,
+}
+
+/// What a message says.
+#[derive(Default)]
+pub(super) enum Said {
+    /// It takes part in the order, and says nothing to anyone.
+    #[default]
+    Hidden,
+    Person(String),
+    Injected {
+        by: String,
+        text: String,
+    },
+    Checkpoint {
+        id: String,
+        text: String,
+    },
+    Model {
+        model: String,
+        text: String,
+    },
+    Tool {
+        call: String,
+        text: String,
+    },
+}
+
+impl Row {
+    /// How many events it stands for.
+    pub(super) fn members(&self) -> u64 {
+        let packed = self.data.texts.as_ref().or(self.data.args.as_ref());
+        packed.map_or(1, |members| members.len() as u64)
+    }
+
+    /// Whether it goes to the surface.
+    pub(super) fn has_op(&self) -> bool {
+        self.surface_op.is_some()
+    }
+
+    /// A message's operation. Messages without one stand at the end.
+    pub(super) fn op(&self) -> Op {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Word(String),
+            Range {
+                op: String,
+                #[serde(alias = "startSeq")]
+                start: u64,
+                #[serde(alias = "endSeq")]
+                end: u64,
+            },
+        }
+        let Some(raw) = &self.surface_op else {
+            return Op::Append;
+        };
+        match serde_json::from_str(raw.get()) {
+            Ok(Written::Word(word)) if word == "append" => Op::Append,
+            Ok(Written::Range { op, start, end }) if op == "replace" => Op::Replace(start, end),
+            _ => Op::Unknown,
+        }
+    }
+
+    /// The events that it was made from.
+    pub(super) fn sources(&self) -> Vec<u64> {
+        let raw = self.source_event_seqs.as_ref();
+        raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .unwrap_or_default()
+    }
+
+    /// The title it sets, and whether a person chose it.
+    pub(super) fn title(&self) -> Option<(&str, bool)> {
+        let title = self.data.title.as_ref()?.as_str()?;
+        let source = self.data.source.as_ref();
+        let by_person = source.is_some_and(|source| source.kind.as_deref() == Some("user"));
+        Some((title, by_person))
+    }
+
+    /// What a message says; `None` when its content is of no known form.
+    pub(super) fn said(self) -> Option<Said> {
+        let data = self.data;
+        let (content, source) = match data.message {
+            Some(body) => (body.content, body.source),
+            None => (data.content, data.source.or(data.provenance)),
+        };
+        let source = source.unwrap_or_default();
+        let text = content.as_deref().and_then(text)?;
+        Some(match self.kind.as_str() {
+            "user/message" => of_user(source, text),
+            "assistant/message" => Said::Model {
+                model: match source.model {
+                    Some(Value::String(model)) => model,
+                    _ => String::new(),
+                },
+                text,
+            },
+            "tool/result" => Said::Tool {
+                call: source.call_id.or(data.call_id).unwrap_or_default(),
+                text,
+            },
+            _ => Said::Hidden,
+        })
+    }
+}
+
+/// Only `user` is a person. A compaction was a plugin like any other up to
+/// version 3, and has a kind of its own since.
+fn of_user(source: Source, text: String) -> Said {
+    let kind = source.kind.unwrap_or_default();
+    match (kind.as_str(), source.plugin) {
+        ("user", _) => Said::Person(text),
+        ("compact-checkpoint", _) => Said::Checkpoint {
+            id: source.compaction_id.unwrap_or_default(),
+            text,
+        },
+        ("plugin", Some(plugin)) if plugin == "compact" => Said::Checkpoint {
+            id: source.compaction_id.unwrap_or_default(),
+            text,
+        },
+        ("plugin", Some(plugin)) => Said::Injected { by: plugin, text },
+        _ => Said::Injected { by: kind, text },
+    }
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(rename = "type")]
+    kind: String,
+    text: Option<String>,
+    content: Option<Box<RawValue>>,
+}
+
+/// The text blocks of a content, joined with line feeds; those of tool results
+/// up to version 3 are one level further down. `None` when it is no content.
+fn text(content: &RawValue) -> Option<String> {
+    let content = content.get();
+    if content.starts_with('"') {
+        return serde_json::from_str(content).ok();
+    }
+    let blocks: Vec<Block> = serde_json::from_str(content).ok()?;
+    let mut known = blocks.is_empty();
+    let mut texts: Vec<String> = Vec::new();
+    for block in blocks {
+        match (block.kind.as_str(), block.text, block.content) {
+            ("text", Some(text), _) => texts.push(text),
+            ("tool-result", _, Some(inner)) => texts.extend(inner_text(&inner)),
+            ("reasoning" | "tool-call" | "tool-result" | "image" | "file", ..) => {}
+            _ => continue,
+        }
+        known = true;
+    }
+    known.then(|| texts.join("\n"))
+}
+
+fn inner_text(content: &RawValue) -> Option<String> {
+    let content = content.get();
+    if content.starts_with('"') {
+        return serde_json::from_str(content).ok();
+    }
+    let blocks: Vec<Block> = serde_json::from_str(content).ok()?;
+    let texts: Vec<String> = blocks.into_iter().filter_map(|block| block.text).collect();
+    Some(texts.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(json: &str) -> Row {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn noise_is_told_by_its_first_bytes() {
+        let cases = [
+            (r#"{"type":"session","version":4}"#, Mark::Wanted),
+            (r#"{"type":"user/message","seq":4,"data":{}}"#, Mark::Wanted),
+            (r#"{"type":"session/title","data":{}}"#, Mark::Wanted),
+            (
+                r#"{"type":"assistant/chunk","seq":8,"data":{}}"#,
+                Mark::Noise,
+            ),
+            (
+                r#"{"type":"some-plugin/event","seq":8,"data":{}}"#,
+                Mark::Noise,
+            ),
+            (r#"{"type":"text-chunks","seq0":8,"data":{}}"#, Mark::Noise),
+            (r#"{"type":"text-chunks","data":{}}"#, Mark::Packed),
+            (r#"{"type":"assistant/chunk","seq":8,"da"#, Mark::Unclear),
+            (r#"{"seq":8,"type":"user/message"}"#, Mark::Unclear),
+            (r#"{"type":"unheard-of"}"#, Mark::Unclear),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(mark(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_message_glued_to_torn_noise_is_no_noise() {
+        let line = r#"{"type":"step/start","se{"type":"user/message","surfaceOp":"append"}"#;
+        assert_eq!(mark(line.as_bytes()), Mark::Unclear);
+    }
+
+    #[test]
+    fn operations_have_two_forms_of_keys() {
+        let op = |op: &str| row(&format!(r#"{{"type":"t","surfaceOp":{op}}}"#)).op();
+        assert_eq!(op(r#""append""#), Op::Append);
+        assert_eq!(
+            op(r#"{"op":"replace","start":4,"end":5}"#),
+            Op::Replace(4, 5)
+        );
+        assert_eq!(
+            op(r#"{"op":"replace","startSeq":54,"endSeq":49}"#),
+            Op::Replace(54, 49)
+        );
+        assert_eq!(op(r#"{"op":"prepend"}"#), Op::Unknown);
+        assert_eq!(op(r#""prepend""#), Op::Unknown);
+        assert_eq!(row(r#"{"type":"t"}"#).op(), Op::Append);
+    }
+
+    #[test]
+    fn a_packed_row_stands_for_its_members() {
+        let texts = row(r#"{"type":"text-chunks","data":{"texts":["a","b","c"]}}"#);
+        let args = row(r#"{"type":"tool-call-chunks","data":{"args":["",""]}}"#);
+        assert_eq!((texts.members(), args.members()), (3, 2));
+    }
+
+    fn said(kind: &str, data: &str) -> String {
+        match row(&format!(r#"{{"type":"{kind}","data":{data}}}"#)).said() {
+            None => "unknown".to_owned(),
+            Some(Said::Hidden) => "hidden".to_owned(),
+            Some(Said::Person(text)) => format!("person: {text}"),
+            Some(Said::Injected { by, text }) => format!("by {by}: {text}"),
+            Some(Said::Checkpoint { id, text }) => format!("checkpoint {id}: {text}"),
+            Some(Said::Model { model, text }) => format!("model {model}: {text}"),
+            Some(Said::Tool { call, text }) => format!("tool {call}: {text}"),
+        }
+    }
+
+    fn user(source: &str) -> String {
+        let data = format!(r#"{{"content":[{{"type":"text","text":"x"}}],"source":{source}}}"#);
+        said("user/message", &data)
+    }
+
+    #[test]
+    fn only_the_kind_user_is_a_person() {
+        assert_eq!(user(r#"{"kind":"user","rpcId":"r"}"#), "person: x");
+        assert_eq!(user(r#"{"kind":"plugin","plugin":"p"}"#), "by p: x");
+        assert_eq!(user(r#"{"kind":"goal"}"#), "by goal: x");
+        assert_eq!(
+            user(r#"{"kind":"runtime-context"}"#),
+            "by runtime-context: x"
+        );
+        assert_eq!(user("null"), "by : x");
+    }
+
+    #[test]
+    fn a_compaction_is_a_plugin_or_a_kind_of_its_own() {
+        let old = r#"{"kind":"plugin","plugin":"compact","compactionId":"c"}"#;
+        let new = r#"{"kind":"compact-checkpoint","compactionId":"c"}"#;
+        assert_eq!(user(old), "checkpoint c: x");
+        assert_eq!(user(new), "checkpoint c: x");
+    }
+
+    #[test]
+    fn a_model_says_its_text_blocks_and_nothing_else() {
+        let content = r#"[{"type":"reasoning","text":"hm"},{"type":"text","text":"a"},
+            {"type":"tool-call","id":"1"},{"type":"text","text":"b"}]"#;
+        let message = format!(r#"{{"message":{{"content":{content},"source":{{"model":"m"}}}}}}"#);
+        assert_eq!(said("assistant/message", &message), "model m: a\nb");
+        let early = format!(r#"{{"content":{content},"provenance":{{"model":"m"}}}}"#);
+        assert_eq!(said("assistant/message", &early), "model m: a\nb");
+    }
+
+    #[test]
+    fn a_tool_result_has_three_forms() {
+        let text = r#"[{"type":"text","text":"out"}]"#;
+        let early = format!(r#"{{"callId":"c","content":{text},"isError":false}}"#);
+        let packed = format!(
+            r#"{{"message":{{"source":{{"callId":"c"}},"content":[{{"type":"tool-result","content":{text}}}]}}}}"#
+        );
+        let lifted = format!(
+            r#"{{"message":{{"role":"tool","source":{{"callId":"c"}},"content":{text}}}}}"#
+        );
+        for data in [early, packed, lifted] {
+            assert_eq!(said("tool/result", &data), "tool c: out", "{data}");
+        }
+    }
+
+    #[test]
+    fn what_the_system_says_is_hidden() {
+        let data = r#"{"message":{"content":[{"type":"text","text":"x"}]}}"#;
+        assert_eq!(said("system/message", data), "hidden");
+        assert_eq!(said("developer/message", data), "hidden");
+    }
+
+    #[test]
+    fn a_content_of_no_known_form_says_so() {
+        assert_eq!(
+            said("assistant/message", r#"{"content":{"new":1}}"#),
+            "unknown"
+        );
+        assert_eq!(
+            said("assistant/message", r#"{"content":[{"type":"new"}]}"#),
+            "unknown"
+        );
+        assert_eq!(said("assistant/message", r#"{"new":1}"#), "unknown");
+        assert_eq!(said("assistant/message", r#"{"content":[]}"#), "model : ");
+    }
+}

@@ -1,0 +1,95 @@
+//! Whose words the parts of a message are.
+
+use super::record::{Message, Part};
+use crate::source::build::Builder;
+use crate::source::loose::Piece;
+
+/// How text begins that the tool puts before the model, and nobody typed.
+const CONTEXT: &[&str] = &["<session_context>", "<hook_context>"];
+/// How a command of the tool begins.
+const COMMAND: &[char] = &['/', '?'];
+/// What the tool puts around files that a message names.
+const FILES_BEGIN: &str = "--- Content from referenced files ---";
+const FILES_END: &str = "--- End of content ---";
+
+/// The texts of a message.
+#[derive(Default)]
+struct Texts {
+    /// What the person or the model said.
+    said: String,
+    /// What the tool put beside it.
+    injected: String,
+    /// Whether its content is of a known form.
+    is_known: bool,
+}
+
+fn texts(message: &Message) -> Texts {
+    let mut texts = Texts::default();
+    let Some(content) = &message.content else {
+        // A message of tool calls alone.
+        texts.is_known = message.tool_calls.is_some();
+        return texts;
+    };
+    let Some(pieces) = &content.0 else {
+        return texts;
+    };
+    let is_user = message.kind.is("user");
+    let is_known = |piece: &Piece<Part>| match piece {
+        Piece::Text(_) => true,
+        Piece::Block(part) => part.is_known(),
+        Piece::Other => false,
+    };
+    texts.is_known = pieces.is_empty() || pieces.iter().any(is_known);
+    let mut in_files = false;
+    for piece in pieces {
+        let text = match piece {
+            Piece::Text(text) => text.as_str(),
+            Piece::Block(part) if part.is_thought() => continue,
+            Piece::Block(part) => part.text.get().unwrap_or_default(),
+            Piece::Other => continue,
+        };
+        let edge = text.trim();
+        in_files |= is_user && edge == FILES_BEGIN;
+        if in_files || (is_user && CONTEXT.iter().any(|with| edge.starts_with(with))) {
+            texts.injected.push_str(text);
+        } else {
+            texts.said.push_str(text);
+        }
+        in_files &= edge != FILES_END;
+    }
+    let said = texts.said.trim_start();
+    if is_user && (said.is_empty() || said.starts_with(COMMAND)) {
+        texts.injected.push_str(&texts.said);
+        texts.said.clear();
+    }
+    texts
+}
+
+/// Whether a person or the model says anything in a message.
+pub(super) fn is_said(message: &Message) -> bool {
+    (message.kind.is("user") || message.kind.is("gemini")) && !texts(message).said.is_empty()
+}
+
+/// Emits what a message says; `false` when it is of no known form.
+pub(super) fn emit(builder: &mut Builder, message: &Message) -> bool {
+    let time = message.timestamp.millis();
+    match message.kind.get() {
+        Some("user") => {
+            let texts = texts(message);
+            builder.person(time, &texts.said);
+            builder.injected(time, "gemini", &texts.injected);
+            texts.is_known
+        }
+        Some("gemini") => {
+            let texts = texts(message);
+            builder.model(time, message.model.get().unwrap_or_default(), &texts.said);
+            for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
+                let id = call.0.id.get().unwrap_or_default();
+                builder.tool_result(time, id, &call.0.result.0);
+            }
+            texts.is_known
+        }
+        Some("info" | "error" | "warning") => true,
+        _ => false,
+    }
+}

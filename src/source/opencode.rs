@@ -1,0 +1,144 @@
+//! opencode: a database, or one JSON document for each session, message and
+//! part of a message.
+//!
+//! Owns both layouts and what of them is current. Of a database the session
+//! used last is read.
+
+mod current;
+mod database;
+mod files;
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use self::current::{Kind, Message};
+use super::build::{About, Builder};
+use super::detect::Head;
+use super::{ForeignSession, SourceError, Tool, records};
+use crate::session::TitleSource;
+
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+
+pub(super) fn recognises(head: &Head) -> bool {
+    // What is in a database can all be in its write-ahead log: it has to be
+    // opened to know.
+    is_database(&head.bytes) || files::is_session(&head.bytes)
+}
+
+fn is_database(bytes: &[u8]) -> bool {
+    bytes.starts_with(SQLITE_MAGIC)
+}
+
+pub(super) fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+    let mut magic = [0; SQLITE_MAGIC.len()];
+    // A shorter file is none.
+    let read = std::io::Read::read_exact(&mut records::open(path)?, &mut magic);
+    if read.is_ok() && is_database(&magic) {
+        build(path, database::read(path)?)
+    } else {
+        build(path, files::read(path)?)
+    }
+}
+
+/// A session as either layout has it.
+#[derive(Default)]
+struct Stored {
+    id: String,
+    directory: Option<String>,
+    title: Option<String>,
+    version: Option<String>,
+    parent: Option<String>,
+    created: i64,
+    revert: Option<Revert>,
+    messages: Vec<Message>,
+    /// How many records of messages there are, those included that can't be
+    /// read.
+    records: usize,
+    skipped: usize,
+    note: Option<String>,
+}
+
+/// From where on a session was taken back.
+#[derive(Clone, Debug, Deserialize)]
+struct Revert {
+    #[serde(rename = "messageID")]
+    message: String,
+    /// Set when the message's first parts stay.
+    #[serde(rename = "partID")]
+    part: Option<String>,
+}
+
+fn build(path: &Path, stored: Stored) -> Result<ForeignSession, SourceError> {
+    let parts = stored.messages.iter().flat_map(|message| &message.parts);
+    let known = parts.filter(|part| part.kind != Kind::Unknown).count();
+    if stored.records > 0 && known == 0 {
+        return Err(SourceError::NoDialogue {
+            path: path.to_owned(),
+            tool: Tool::Opencode,
+            version: stored
+                .version
+                .unwrap_or_else(|| "without a version".to_owned()),
+            records: stored.records,
+        });
+    }
+    let mut builder = Builder::new(
+        Tool::Opencode,
+        About {
+            native_id: stored.id,
+            created_at: stored.created,
+            cwd: stored.directory,
+            is_subagent: stored.parent.is_some(),
+            parent: stored.parent,
+        },
+    );
+    builder.skip(stored.skipped);
+    for part in stored.messages.iter().flat_map(|message| &message.parts) {
+        builder.skip(usize::from(part.kind == Kind::Unknown));
+    }
+    let current = current::current(stored.messages, stored.revert.as_ref());
+    if let Some(summary) = current.summary {
+        builder.checkpoint(summary.created, &summary.id, &summary.text());
+    }
+    for message in current.messages {
+        add(&mut builder, &message);
+    }
+    if let Some(title) = stored.title.filter(|title| !is_placeholder(title)) {
+        builder.title(stored.created, &title, TitleSource::Fallback);
+    }
+    if let Some(note) = stored.note {
+        builder.note(note);
+    }
+    Ok(builder.finish())
+}
+
+fn add(builder: &mut Builder, message: &Message) {
+    let time = message.created;
+    if message.is_user {
+        builder.person(time, &message.text());
+        for part in &message.parts {
+            if let Kind::Injected(text) = &part.kind {
+                builder.injected(time, "opencode", text);
+            }
+        }
+        return;
+    }
+    builder.model(time, &message.model, &message.text());
+    for part in &message.parts {
+        if let Kind::Tool { call, output } = &part.kind {
+            builder.tool_result(time, call, output);
+        }
+    }
+}
+
+/// Whether a title is the one that a session without a title gets: words and
+/// a time stamp.
+fn is_placeholder(title: &str) -> bool {
+    ["New session - ", "Child session - "]
+        .iter()
+        .filter_map(|words| title.strip_prefix(words))
+        .any(|time| time.ends_with('Z') && time.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,7 @@
 
 mod aside;
 pub mod chat;
+pub mod cli;
 pub mod config;
 mod figures;
 pub mod library;

@@ -1,3 +1,7 @@
-//! The `ibid` program.
+//! The `ibid` program: arguments in, exit code out.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ibid::cli::run(std::env::args_os())
+}

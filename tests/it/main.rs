@@ -1,6 +1,7 @@
 //! The integration tests: what the crate does, seen from outside.
 
 mod citing;
+mod cli;
 mod library;
 mod pipeline;
 mod properties;
@@ -8,4 +9,6 @@ mod seed;
 mod session_rules;
 mod sources;
 mod support;
+#[cfg(all(unix, feature = "tui"))]
+mod terminal;
 mod vectors;

@@ -1,0 +1,163 @@
+//! The command line: for scripts, for other programs, and the way into the
+//! screen.
+//!
+//! Results go to stdout, errors to stderr; with `--json` both are JSON, an
+//! error as one line `{"error":{"code","message"}}`. Exit codes: 0 done, 1
+//! failed, 2 wrong usage.
+
+mod candidates;
+mod demo;
+mod error;
+mod mention;
+mod output;
+mod prepare;
+mod screen;
+mod sessions;
+mod spill;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+pub use error::CliError;
+use output::Output;
+
+use crate::config::Config;
+use crate::library::{Library, Refreshed, StoredLogs};
+use crate::store::Home;
+
+const EXAMPLES: &str = "\
+Examples:
+  ibid                                      open the chat
+  ibid demo                                 the same, with sample sessions to cite
+  ibid demo --print                         the tour as text
+  ibid candidates flaky --json              sessions that can be cited, with mentions
+  ibid prepare --session ID                 what a model would get of a session
+  ibid prepare --log FILE --json            the same of a log anywhere, with all facts
+  ibid sessions list                        every session
+  echo 'see @[x](dsh-session:ImEi)' | ibid mention parse
+
+Sessions are kept in $IBID_HOME, or the data folder of your system.";
+
+/// A terminal chat client that can cite your other sessions.
+#[derive(Debug, Parser)]
+#[command(name = "ibid", version, after_help = EXAMPLES)]
+struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the sessions that can be cited
+    Candidates(candidates::Args),
+    /// Print what a model would get of one or more sessions
+    Prepare(prepare::Args),
+    /// Read and write mentions
+    #[command(subcommand)]
+    Mention(mention::Command),
+    /// Clean a title: text on stdin, both forms as JSON on stdout
+    Title(mention::TitleArgs),
+    /// List and show sessions
+    #[command(subcommand)]
+    Sessions(sessions::Command),
+    /// Show the full text of what a citation had to leave out
+    #[command(subcommand)]
+    Spill(spill::Command),
+    /// Open the chat with sample sessions to cite
+    Demo(demo::Args),
+}
+
+/// Runs the program and gives its exit code.
+#[must_use]
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    // What the arguments mean is not known yet when they are wrong.
+    let json = args
+        .iter()
+        .take_while(|arg| *arg != "--")
+        .any(|arg| arg == "--json");
+    let mut out = Output::new(json);
+    let matches = match Args::command().try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => return out.usage(&error),
+    };
+    out.set_json(wants_json(&matches));
+    let outcome = Args::from_arg_matches(&matches)
+        .map_err(CliError::usage)
+        .and_then(|args| dispatch(args, &matches, &mut out));
+    out.finish(outcome)
+}
+
+/// Whether the command was given its flag `--json`: the same word may also
+/// be an id.
+fn wants_json(matches: &clap::ArgMatches) -> bool {
+    let mut innermost = matches;
+    while let Some((_, inner)) = innermost.subcommand() {
+        innermost = inner;
+    }
+    matches!(innermost.try_get_one("json"), Ok(Some(true)))
+}
+
+fn dispatch(args: Args, matches: &clap::ArgMatches, out: &mut Output) -> Result<(), CliError> {
+    match args.command {
+        None => screen::open(),
+        Some(Command::Candidates(args)) => candidates::run(&args, out),
+        Some(Command::Prepare(args)) => {
+            let order = matches.subcommand_matches("prepare");
+            prepare::run(&args, order, out)
+        }
+        Some(Command::Mention(command)) => mention::run(command, out),
+        Some(Command::Title(_)) => mention::title(out),
+        Some(Command::Sessions(command)) => sessions::run(&command, out),
+        Some(Command::Spill(command)) => spill::run(&command, out),
+        Some(Command::Demo(args)) => demo::run(&args, out),
+    }
+}
+
+/// The home and its settings.
+fn home() -> Result<(Home, Config), CliError> {
+    let home = Home::locate()?;
+    let config = Config::load(home.root())?;
+    Ok((home, config))
+}
+
+/// The library over a home's own sessions, brought up to date. What the cache
+/// says of a log that did not change is not compared with it yet.
+fn library(home: &Home, out: &Output) -> Result<Library, CliError> {
+    // A home that is not there yet stays so: reading makes nothing.
+    let cache = home.root().is_dir().then(|| home.cache_file());
+    let library = Library::open(std::sync::Arc::new(StoredLogs::new(home.clone())), cache);
+    let never = tokio_util::sync::CancellationToken::new();
+    warn_of(&library.refresh(&never, &mut |_| {})?, out);
+    Ok(library)
+}
+
+fn warn_of(refreshed: &Refreshed, out: &Output) {
+    for notice in &refreshed.notices {
+        out.warn(notice);
+    }
+}
+
+/// The signal of a file that is larger than the person's limit for files; the
+/// same on Linux and macOS.
+#[cfg(unix)]
+const SIGXFSZ: i32 = 25;
+
+/// Runs async work to its end.
+fn block_on<T>(work: impl Future<Output = T>) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::new("NO_THREADS", format!("can't start: {error}")))?;
+    let outcome = runtime.block_on(async {
+        // A file that may not grow further is an error to be told, and would
+        // end the program otherwise. Once asked for, the signal does nothing.
+        #[cfg(unix)]
+        let _ = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(SIGXFSZ));
+        work.await
+    });
+    // What still blocks, such as a read that nobody waits for, is left behind.
+    runtime.shutdown_background();
+    Ok(outcome)
+}

@@ -1,0 +1,93 @@
+//! The one error of the command line: a code, a message, an exit code.
+
+use std::io;
+
+use crate::config::ConfigError;
+use crate::model::ModelError;
+use crate::reference::{Cause, ReferenceError};
+use crate::source::SourceError;
+use crate::store::StoreError;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub enum CliError {
+    /// It failed.
+    Failed {
+        /// The stable code.
+        code: String,
+        /// What happened, to which thing, what to do now.
+        message: String,
+        /// The exit code.
+        exit: u8,
+    },
+    /// Nobody reads stdout any more: there is nothing left to do, or to say.
+    Closed,
+}
+
+impl CliError {
+    pub(super) fn new(code: &str, message: impl std::fmt::Display) -> Self {
+        Self::Failed {
+            code: code.to_owned(),
+            message: message.to_string(),
+            exit: 1,
+        }
+    }
+
+    /// Writing to stdout failed.
+    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+    pub(super) fn stdout(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::Closed;
+        }
+        let message = format!("can't write to stdout: {error}; the output is not whole");
+        Self::new("STDOUT", message)
+    }
+
+    pub(super) fn usage(message: impl std::fmt::Display) -> Self {
+        Self::Failed {
+            code: "USAGE".to_owned(),
+            message: message.to_string(),
+            exit: 2,
+        }
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        Self::new(error.code(), error)
+    }
+}
+
+impl From<SourceError> for CliError {
+    fn from(error: SourceError) -> Self {
+        Self::new(error.code(), error)
+    }
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        Self::new(error.code(), error)
+    }
+}
+
+impl From<ModelError> for CliError {
+    fn from(error: ModelError) -> Self {
+        Self::new(error.code(), error)
+    }
+}
+
+impl From<ReferenceError> for CliError {
+    fn from(error: ReferenceError) -> Self {
+        Self::new(error.code().unwrap_or("MODEL_LOOKUP_FAILED"), error)
+    }
+}
+
+/// Listing failed behind the library.
+impl From<Cause> for CliError {
+    fn from(cause: Cause) -> Self {
+        match cause.downcast_ref::<StoreError>() {
+            Some(error) => Self::new(error.code(), error),
+            None => Self::new("SESSIONS_NOT_LISTED", cause),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The way into the screen.
+
+use std::sync::Arc;
+
+use super::CliError;
+use crate::chat::ReviewPolicy;
+use crate::library::{Library, StoredLogs};
+use crate::model::{Models, offline::Offline};
+use crate::runtime::Services;
+
+/// The directory that the program was started in.
+pub(super) fn current_dir() -> Option<String> {
+    let dir = std::env::current_dir().ok()?;
+    Some(dir.to_string_lossy().into_owned())
+}
+
+/// Opens the chat on a person's own sessions.
+pub(super) fn open() -> Result<(), CliError> {
+    require_terminal()?;
+    let (home, config) = super::home()?;
+    let logs = Arc::new(StoredLogs::new(home.clone()));
+    let library = Library::open(logs, Some(home.cache_file()));
+    let models = Models::new().with(Arc::new(Offline::default()));
+    let services = Services::new(home, library, models, config.references.clone());
+    open_with(services, config.review)
+}
+
+/// Says what to run instead where no screen can be opened.
+#[cfg(feature = "tui")]
+pub(super) fn require_terminal() -> Result<(), CliError> {
+    if crate::tui::is_interactive() {
+        return Ok(());
+    }
+    Err(CliError::new(
+        "NO_TERMINAL",
+        "the chat needs a terminal; without one there are `ibid demo --print`, \
+         `ibid candidates` and `ibid prepare` (see `ibid --help`)",
+    ))
+}
+
+/// This build has no screen.
+#[cfg(not(feature = "tui"))]
+pub(super) fn require_terminal() -> Result<(), CliError> {
+    Err(CliError::new(
+        "NO_SCREEN",
+        "this build has no screen; build it with the feature `tui`, or run `ibid demo --print`, \
+         `ibid candidates` or `ibid prepare` (see `ibid --help`)",
+    ))
+}
+
+/// Opens the chat on these services.
+#[cfg(feature = "tui")]
+pub(super) fn open_with(services: Services, review: ReviewPolicy) -> Result<(), CliError> {
+    use crate::model::Provider as _;
+    use crate::runtime::{Runtime, begin};
+    use crate::tui;
+
+    let (slot, draft_file, draft) = begin(&services.home, current_dir())?;
+    let route = Offline::route();
+    let window = Offline::default()
+        .models()
+        .into_iter()
+        .find(|info| info.id == route.model)
+        .and_then(|info| info.context_window);
+    let setup = tui::Setup {
+        route,
+        context_window: window,
+        review,
+        max_references: services.resolver.config().max_references(),
+        theme: tui::Theme::new(std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())),
+        zone: jiff::tz::TimeZone::system(),
+    };
+    let ended = super::block_on(async {
+        let session = slot.session();
+        let (runtime, done) = Runtime::start(services, slot, draft_file);
+        tui::run(setup, session, draft, runtime, done).await
+    })?;
+    let failed = ended.terminal.err();
+    let code = match failed {
+        Some(_) => "TERMINAL",
+        None if ended.unsaved.is_empty() => return Ok(()),
+        None => "NOT_SAVED",
+    };
+    let words: Vec<String> = failed
+        .map(|error| format!("the terminal failed: {error}"))
+        .into_iter()
+        .chain(ended.unsaved)
+        .collect();
+    Err(CliError::new(code, words.join("\n")))
+}
+
+/// This build has no screen.
+#[cfg(not(feature = "tui"))]
+pub(super) fn open_with(_: Services, _: ReviewPolicy) -> Result<(), CliError> {
+    require_terminal()
+}

@@ -116,6 +116,9 @@ impl LiveSession for Live {
 
 /// Work that blocks, done one piece after the other in the order in which it
 /// was asked for: writing to sessions, letting them go and opening them.
+///
+/// Not bounded: each piece answers something that a person did, or the end of
+/// an answer, and the screen that asks must not wait.
 pub(super) struct InOrder(mpsc::UnboundedSender<Work>);
 
 type Work = Box<dyn FnOnce() + Send>;

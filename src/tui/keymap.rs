@@ -262,6 +262,8 @@ pub const BINDINGS: &[Binding] = {
         bind(PaneSearch, &[key(K::Enter)], A::Accept, "to the match"),
         bind(PaneSearch, &[key(K::Esc), ctrl('c')], A::Escape, "give up the search"),
         bind(PaneSearch, &[key(K::Backspace), ctrl('h')], A::Backspace, "delete back"),
+        bind(PaneSearch, &[key(K::F(1))], A::Help, "help"),
+        bind(PaneSearch, &[ctrl('z')], A::Suspend, ""),
 
         bind(Sessions, &[key(K::Enter)], A::Accept, "resume"),
         bind(Sessions, &[key(K::Esc), ctrl('c'), ctrl('t')], A::Escape, "close"),
@@ -362,6 +364,20 @@ mod tests {
         for layer in [Composer, Popup, Pane, PaneSearch, Sessions, Help] {
             assert_eq!(action(layer, &escape), Some(Action::Escape));
         }
+    }
+
+    #[test]
+    fn help_and_suspending_are_there_in_every_layer() {
+        use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions};
+        let help = KeyEvent::new(KeyCode::F(1), KeyModifiers::NONE);
+        let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
+        for layer in [Composer, Popup, Pane, PaneSearch, Sessions] {
+            assert_eq!(action(layer, &help), Some(Action::Help), "{layer:?}");
+            assert_eq!(action(layer, &suspend), Some(Action::Suspend), "{layer:?}");
+        }
+        // Where it is shown, the key closes it.
+        assert_eq!(action(Help, &help), Some(Action::Escape));
+        assert_eq!(action(Help, &suspend), Some(Action::Suspend));
     }
 
     #[test]

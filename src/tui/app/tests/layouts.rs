@@ -1,6 +1,7 @@
 //! The screen at its sizes, and the hints.
 
 use super::*;
+use crate::tui::keymap::Layer;
 
 const SIZES: [(u16, u16); 5] = [(80, 24), (40, 12), (20, 6), (10, 3), (1, 1)];
 
@@ -179,7 +180,11 @@ fn hints_name_only_keys_that_work_now() {
     bench.update(read);
     assert!(bench.hints().contains("/ search"));
     bench.press("/");
-    assert!(!bench.hints().contains("F1"), "it would be typed");
+    assert!(bench.hints().contains("F1 help"));
+    bench.press("F1");
+    assert_eq!(bench.app.layer(), Layer::Help);
+    bench.press("Esc");
+    assert_eq!(bench.app.layer(), Layer::PaneSearch);
 }
 
 #[test]

@@ -22,7 +22,9 @@ pub mod runtime;
 mod sanitize;
 pub mod session;
 pub mod source;
+pub mod stamp;
 pub mod store;
 mod threads;
+pub mod tool;
 #[cfg(feature = "tui")]
 pub mod tui;

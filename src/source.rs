@@ -7,6 +7,7 @@
 //! Nothing here writes, locks or touches what it reads. A file that changes
 //! while it is read is read once more.
 
+mod adapter;
 mod build;
 mod claude_code;
 mod codex;
@@ -17,51 +18,30 @@ mod gemini;
 mod loose;
 mod opencode;
 mod records;
+mod walk;
 
 use std::fmt;
 
-use crate::session::{Session, SessionId};
+pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named};
+pub use detect::Head;
 pub use error::SourceError;
+pub use walk::{FoundFile, Obstacle, Walk};
 
-/// A program whose sessions ibid can read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Tool {
-    /// DeepSeek Harness.
-    Dsh,
-    /// Claude Code.
-    ClaudeCode,
-    /// Codex CLI.
-    Codex,
-    /// Gemini CLI.
-    Gemini,
-    /// opencode.
-    Opencode,
-}
+use crate::session::Session;
+use crate::tool::Tool;
 
-impl Tool {
-    /// The short name, as lists show it and ids begin with it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Dsh => "dsh",
-            Self::ClaudeCode => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Opencode => "opencode",
-        }
-    }
+/// The adapter of each tool.
+static ADAPTERS: [&dyn Adapter; 5] = [
+    &dsh::Dsh,
+    &codex::Codex,
+    &opencode::Opencode,
+    &gemini::Gemini,
+    &claude_code::ClaudeCode,
+];
 
-    /// The id that ibid knows a session of this tool by: unique across tools.
-    #[must_use]
-    pub fn session_id(self, native: &str) -> SessionId {
-        SessionId::from(format!("{}:{native}", self.name()))
-    }
-}
-
-impl fmt::Display for Tool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
+/// The adapter of each tool whose sessions can be read.
+pub fn adapters() -> impl Iterator<Item = &'static dyn Adapter> {
+    ADAPTERS.into_iter()
 }
 
 /// A session of another tool as it would go on there now.

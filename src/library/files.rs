@@ -4,6 +4,7 @@
 use crate::reference::Cause;
 use crate::reference::projection::{self, Capture};
 use crate::session::{Header, Millis, Role, Session, SessionId, Title, title};
+pub use crate::stamp::Stamp;
 
 /// The logs of stored sessions. Every call may block.
 pub trait LogFiles: Send + Sync {
@@ -40,25 +41,6 @@ pub struct LogFile {
     pub id: Option<SessionId>,
     /// Which state of the file was seen.
     pub stamp: Stamp,
-}
-
-/// Tells one state of a file from another without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// The length in bytes.
-    pub size: u64,
-    /// When it was last written, in nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Which file it is on its disk.
-    pub inode: u64,
-}
-
-impl Stamp {
-    /// When the file was last written.
-    #[must_use]
-    pub fn written_at(&self) -> Millis {
-        Millis(self.mtime_ns.div_euclid(1_000_000))
-    }
 }
 
 /// A log that was read.

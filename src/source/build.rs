@@ -1,10 +1,11 @@
 //! Builds our events out of what an adapter found.
 
-use super::{ForeignSession, SourceNotice, Tool};
+use super::{ForeignSession, SourceNotice};
 use crate::session::{
     Block, Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Seq, Session, Source,
     SurfaceError, Title, TitleSource,
 };
+use crate::tool::Tool;
 
 /// A session of another tool under construction. Events come in the order of
 /// the current conversation.

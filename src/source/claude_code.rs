@@ -13,7 +13,7 @@ mod tests;
 mod words;
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -21,10 +21,10 @@ use self::chain::{Messages, Node, Preserved};
 use self::record::{CompactMetadata, Link, Record};
 use self::said::Said;
 use super::build::{About, Builder};
-use super::detect::Head;
 use super::loose::Word;
-use super::{ForeignSession, SourceError, Tool, records};
+use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
 use crate::session::TitleSource;
+use crate::tool::Tool;
 
 /// Types that no other tool's records have.
 const OWN_TYPES: &[&str] = &[
@@ -36,7 +36,38 @@ const OWN_TYPES: &[&str] = &[
     "queue-operation",
 ];
 
-pub(super) fn recognises(head: &Head) -> bool {
+/// Claude Code.
+pub(super) struct ClaudeCode;
+
+impl Adapter for ClaudeCode {
+    fn tool(&self) -> Tool {
+        Tool::ClaudeCode
+    }
+
+    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
+
+    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
+        Ok(Look::Sessions(Vec::new()))
+    }
+
+    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
+        None
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        recognises(head)
+    }
+
+    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)
+    }
+}
+
+fn recognises(head: &Head) -> bool {
     head.records.iter().any(is_own)
         || (memchr::memmem::find(&head.bytes, b"\"parentUuid\":").is_some()
             && memchr::memmem::find(&head.bytes, b"\"isSidechain\":").is_some())
@@ -54,7 +85,7 @@ fn is_own(record: &Value) -> bool {
     }
 }
 
-pub(super) fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn read(path: &Path) -> Result<ForeignSession, SourceError> {
     let scan = RefCell::new(Scan::default());
     let wanted = |line: &[u8]| {
         let mut scan = scan.borrow_mut();

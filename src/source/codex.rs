@@ -12,7 +12,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -20,15 +20,46 @@ use self::history::Said;
 use self::home::Home;
 use self::reading::Reading;
 use super::build::{About, Builder};
-use super::detect::Head;
-use super::{ForeignSession, SourceError, Tool};
+use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk};
 use crate::session::TitleSource;
+use crate::tool::Tool;
 
 /// What stands for software that wrote into a person's message.
 const INJECTED_BY: &str = "codex";
 
+/// Codex CLI.
+pub(super) struct Codex;
+
+impl Adapter for Codex {
+    fn tool(&self) -> Tool {
+        Tool::Codex
+    }
+
+    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
+
+    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
+        Ok(Look::Sessions(Vec::new()))
+    }
+
+    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
+        None
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        recognises(head)
+    }
+
+    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)
+    }
+}
+
 /// Whether a file begins like a rollout file.
-pub(super) fn recognises(head: &Head) -> bool {
+fn recognises(head: &Head) -> bool {
     let of = |record: &Value, key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
     let is_line = |record: &Value| {
         let kind = of(record, "type").unwrap_or_default();
@@ -58,7 +89,7 @@ pub(super) fn recognises(head: &Head) -> bool {
 }
 
 /// Reads the session in a rollout file.
-pub(super) fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn read(path: &Path) -> Result<ForeignSession, SourceError> {
     let plain = home::plain_twin(path);
     let leaf = plain.as_deref().unwrap_or(path);
     let mut reading = Reading::of(leaf)?;

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{
-    ForeignSession, SourceError, Tool, claude_code, codex, dsh, gemini, opencode, records,
-};
+use super::{ForeignSession, SourceError, records};
 
 /// How much of a file is looked at, in bytes.
 const HEAD_BYTES: u64 = 256 * 1024;
@@ -15,7 +13,7 @@ const HEAD_BYTES: u64 = 256 * 1024;
 const HEAD_RECORDS: usize = 32;
 
 /// The beginning of a file, decompressed.
-pub(super) struct Head {
+pub struct Head {
     /// Its bytes.
     pub(super) bytes: Vec<u8>,
     /// Its first whole lines that are JSON.
@@ -51,20 +49,6 @@ impl Head {
     }
 }
 
-/// One tool's way of knowing its files.
-type Recogniser = fn(&Head) -> bool;
-/// One tool's way of reading a file.
-type Reader = fn(&Path) -> Result<ForeignSession, SourceError>;
-
-/// Every tool with how to know its files and how to read one.
-const TOOLS: &[(Tool, Recogniser, Reader)] = &[
-    (Tool::Dsh, dsh::recognises, dsh::read),
-    (Tool::Codex, codex::recognises, codex::read),
-    (Tool::Opencode, opencode::recognises, opencode::read),
-    (Tool::Gemini, gemini::recognises, gemini::read),
-    (Tool::ClaudeCode, claude_code::recognises, claude_code::read),
-];
-
 /// Reads the session in one file, whichever tool wrote it. Of a file that
 /// holds several it is the one that was used last.
 ///
@@ -73,12 +57,11 @@ const TOOLS: &[(Tool, Recogniser, Reader)] = &[
 /// tool's reader.
 pub fn read_file(path: &Path) -> Result<ForeignSession, SourceError> {
     let head = Head::read(path)?;
-    let (_, _, read) = TOOLS
-        .iter()
-        .find(|(_, recognises, _)| recognises(&head))
+    let adapter = super::adapters()
+        .find(|adapter| adapter.recognises(&head))
         .ok_or_else(|| SourceError::UnknownFormat {
             path: path.to_owned(),
             found: head.describe(),
         })?;
-    records::observed(path, || read(path))
+    records::observed(path, || adapter.read(path, None))
 }

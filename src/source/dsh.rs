@@ -17,9 +17,9 @@ use serde::Deserialize;
 use self::fold::Fold;
 use self::rows::{Mark, Op, Row, Said};
 use super::build::{About, Builder};
-use super::detect::Head;
-use super::{ForeignSession, SourceError, Tool, records};
+use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
 use crate::session::TitleSource;
+use crate::tool::Tool;
 
 /// The newest version of the format that is known.
 const NEWEST_VERSION: u64 = 4;
@@ -35,7 +35,38 @@ const OWN_TYPES: [&str; 5] = [
     "tool-call-chunks",
 ];
 
-pub(super) fn recognises(head: &Head) -> bool {
+/// DeepSeek Harness.
+pub(super) struct Dsh;
+
+impl Adapter for Dsh {
+    fn tool(&self) -> Tool {
+        Tool::Dsh
+    }
+
+    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
+
+    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
+        Ok(Look::Sessions(Vec::new()))
+    }
+
+    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
+        None
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        recognises(head)
+    }
+
+    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)
+    }
+}
+
+fn recognises(head: &Head) -> bool {
     let kind = |record: &serde_json::Value| -> Option<String> {
         Some(record.get("type")?.as_str()?.to_owned())
     };
@@ -71,7 +102,7 @@ pub(super) fn recognises(head: &Head) -> bool {
         || without_seqs
 }
 
-pub(super) fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn read(path: &Path) -> Result<ForeignSession, SourceError> {
     let Some(newest) = newest_generation(path) else {
         return read_one(path, None);
     };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::Tool;
+use crate::tool::Tool;
 
 /// Why a session of another tool can't be read. Nothing of it was changed.
 #[derive(Debug, Error)]

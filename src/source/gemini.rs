@@ -10,16 +10,47 @@ mod words;
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use self::record::{Message, Record};
 use super::build::{About, Builder};
-use super::detect::Head;
 use super::loose::{List, Object, Word};
-use super::{ForeignSession, SourceError, Tool, records};
+use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
 use crate::session::TitleSource;
+use crate::tool::Tool;
 
-pub(super) fn recognises(head: &Head) -> bool {
+/// Gemini CLI.
+pub(super) struct Gemini;
+
+impl Adapter for Gemini {
+    fn tool(&self) -> Tool {
+        Tool::Gemini
+    }
+
+    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
+
+    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
+        Ok(Look::Sessions(Vec::new()))
+    }
+
+    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
+        None
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        recognises(head)
+    }
+
+    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)
+    }
+}
+
+fn recognises(head: &Head) -> bool {
     let has = |mark: &[u8]| memchr::memmem::find(&head.bytes, mark).is_some();
     head.records.iter().any(|record| {
         let has = |key: &str| record.get(key).is_some();
@@ -30,7 +61,7 @@ pub(super) fn recognises(head: &Head) -> bool {
     }) || (has(b"\"sessionId\":") && has(b"\"projectHash\":"))
 }
 
-pub(super) fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn read(path: &Path) -> Result<ForeignSession, SourceError> {
     let chat = Chat::read(path)?;
     if chat.has_content() {
         return chat.finish(path, None);

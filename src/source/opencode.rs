@@ -8,19 +8,50 @@ mod current;
 mod database;
 mod files;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use self::current::{Kind, Message};
 use super::build::{About, Builder};
-use super::detect::Head;
-use super::{ForeignSession, SourceError, Tool, records};
+use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
 use crate::session::TitleSource;
+use crate::tool::Tool;
 
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
-pub(super) fn recognises(head: &Head) -> bool {
+/// opencode.
+pub(super) struct Opencode;
+
+impl Adapter for Opencode {
+    fn tool(&self) -> Tool {
+        Tool::Opencode
+    }
+
+    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
+
+    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
+        Ok(Look::Sessions(Vec::new()))
+    }
+
+    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
+        None
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        recognises(head)
+    }
+
+    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)
+    }
+}
+
+fn recognises(head: &Head) -> bool {
     // What is in a database can all be in its write-ahead log: it has to be
     // opened to know.
     is_database(&head.bytes) || files::is_session(&head.bytes)
@@ -30,7 +61,7 @@ fn is_database(bytes: &[u8]) -> bool {
     bytes.starts_with(SQLITE_MAGIC)
 }
 
-pub(super) fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn read(path: &Path) -> Result<ForeignSession, SourceError> {
     let mut magic = [0; SQLITE_MAGIC.len()];
     // A shorter file is none.
     let read = std::io::Read::read_exact(&mut records::open(path)?, &mut magic);

@@ -1,0 +1,150 @@
+//! What each tool's adapter does: where its sessions are, which files there
+//! are, what a list shows of them, and reading one of them whole.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::detect::Head;
+use super::walk::Walk;
+use super::{ForeignSession, SourceError, SourceNotice};
+use crate::session::{Millis, Title};
+use crate::tool::Tool;
+
+/// One tool's way of keeping sessions. Every call may block, and none changes
+/// anything.
+pub trait Adapter: Send + Sync {
+    /// The tool.
+    fn tool(&self) -> Tool;
+
+    /// The folders and databases in which this tool keeps its sessions, on
+    /// every platform and by its environment variables, whether or not they
+    /// are there. Touches no disk.
+    fn places(&self, environment: &Environment) -> Vec<PathBuf>;
+
+    /// Finds the files of one place by their names and states; opens none.
+    fn scan(&self, place: &Path, walk: &mut Walk);
+
+    /// Takes a bounded look into a file that [`scan`](Self::scan) found:
+    /// enough to list its sessions, and never all of a big one.
+    ///
+    /// # Errors
+    /// When the file can't be read, or is not what its name says.
+    fn look(&self, path: &Path) -> Result<Look, SourceError>;
+
+    /// The file of a place that by its name holds this session, if names tell
+    /// that; else the file that may hold it. Opens no session.
+    fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf>;
+
+    /// Whether a file that begins like this is this tool's.
+    fn recognises(&self, head: &Head) -> bool;
+
+    /// Reads a session whole: the one of this native id, or, without one, the
+    /// file's own; of a file that holds several it is the one used last.
+    ///
+    /// # Errors
+    /// When the file can't be read, or holds no such session.
+    fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError>;
+}
+
+/// What a bounded look into a file found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Sessions: one for most files, many for a database.
+    Sessions(Vec<Listed>),
+    /// Names that the tool keeps apart from its sessions.
+    Names(Vec<Named>),
+}
+
+/// What a list shows of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The tool's own id.
+    pub native_id: String,
+    /// The directory it was begun in.
+    pub cwd: Option<String>,
+    /// What the tool calls it, or else the first words of the first prompt.
+    pub title: Option<Title>,
+    /// When it began.
+    pub created_at: Millis,
+    /// When something last happened in it; `None`: when its file was written.
+    pub updated_at: Option<Millis>,
+    /// The tool's own id of the session it was forked from, or whose agent
+    /// made it.
+    pub parent: Option<String>,
+    /// What it is to a person who looks for a session.
+    pub kind: Kind,
+    /// How many messages can be cited, where that is known without reading
+    /// all of it.
+    pub messages: Option<u32>,
+    /// What could not be read, and what the reader should know.
+    pub notices: Vec<SourceNotice>,
+}
+
+/// What a session is to a person who looks for one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A conversation of theirs.
+    #[default]
+    Session,
+    /// One that another session's agent made.
+    Subagent,
+    /// A file without a message.
+    Stub,
+}
+
+/// A name that the tool keeps apart from its sessions. It goes before what the
+/// session itself says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The tool's own id of the session.
+    pub native_id: String,
+    /// The name.
+    pub title: Title,
+}
+
+/// What of the surroundings decides where tools keep their sessions.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    home: Option<PathBuf>,
+    variables: HashMap<String, OsString>,
+}
+
+impl Environment {
+    /// An environment with this home folder and these variables.
+    #[must_use]
+    pub fn new<'a>(
+        home: Option<PathBuf>,
+        variables: impl IntoIterator<Item = (&'a str, OsString)>,
+    ) -> Self {
+        let variables = variables.into_iter();
+        Self {
+            home,
+            variables: variables.map(|(k, v)| (k.to_owned(), v)).collect(),
+        }
+    }
+
+    /// That of this process.
+    #[must_use]
+    pub fn of_process() -> Self {
+        let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
+        let utf8 = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
+        Self {
+            home,
+            variables: std::env::vars_os().filter_map(utf8).collect(),
+        }
+    }
+
+    /// The person's home folder.
+    #[must_use]
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// The path in this variable; `None` when it is unset or empty.
+    #[must_use]
+    pub fn path(&self, variable: &str) -> Option<PathBuf> {
+        let value = self.variables.get(variable)?;
+        (!value.is_empty()).then(|| PathBuf::from(value))
+    }
+}

@@ -4,10 +4,10 @@
 //! give the same as reading the whole event, or they refuse the line.
 
 use super::brief::Record;
-use super::json::{Scanner, digits};
+use crate::json::{Scanner, digits};
 use crate::reference::projection::{Item, Provenance, admit};
-use crate::reference::text::TextBlock;
 use crate::session::{COMPACT_PLUGIN, MessageKind, Role, Seq, SurfaceOp, TITLE_EVENT};
+use crate::text::TextBlock;
 
 /// The seq of a log-only event that begins as ours do and sets no title.
 ///

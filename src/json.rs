@@ -9,18 +9,18 @@
 const MAX_DEPTH: usize = 32;
 
 /// A place in a line.
-pub(super) struct Scanner<'a> {
+pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
     /// The next byte that is no white space, which stays.
-    pub(super) fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
             let byte = *self.bytes.get(self.at)?;
             if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
@@ -31,17 +31,17 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over this byte and white space before it.
-    pub(super) fn expect(&mut self, byte: u8) -> Option<()> {
+    pub(crate) fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
     /// That there is nothing but white space left.
-    pub(super) fn end(&mut self) -> Option<()> {
+    pub(crate) fn end(&mut self) -> Option<()> {
         self.peek().is_none().then_some(())
     }
 
     /// Goes through an object; `on_value` must read one value for each key.
-    pub(super) fn object(
+    pub(crate) fn object(
         &mut self,
         mut on_value: impl FnMut(&mut Self, &'a [u8]) -> Option<()>,
     ) -> Option<()> {
@@ -61,7 +61,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Goes through an array; `on_value` must read one value each time.
-    pub(super) fn array(
+    pub(crate) fn array(
         &mut self,
         mut on_value: impl FnMut(&mut Self) -> Option<()>,
     ) -> Option<()> {
@@ -114,12 +114,12 @@ impl<'a> Scanner<'a> {
     }
 
     /// A string without escapes.
-    pub(super) fn plain_str(&mut self) -> Option<&'a str> {
+    pub(crate) fn plain_str(&mut self) -> Option<&'a str> {
         std::str::from_utf8(self.word()?).ok()
     }
 
     /// An integer of at most 18 digits, not negative.
-    pub(super) fn integer(&mut self) -> Option<u64> {
+    pub(crate) fn integer(&mut self) -> Option<u64> {
         self.peek()?;
         let (value, len) = digits(self.bytes.get(self.at..)?)?;
         self.at += len;
@@ -128,7 +128,7 @@ impl<'a> Scanner<'a> {
 
     /// Passes over an integer of at most 18 digits. What follows it tells
     /// whether it was one.
-    pub(super) fn skip_integer(&mut self) -> Option<()> {
+    pub(crate) fn skip_integer(&mut self) -> Option<()> {
         if self.peek()? == b'-' {
             self.at += 1;
             // Minus zero is no integer to all readers.
@@ -139,7 +139,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over any value.
-    pub(super) fn skip(&mut self) -> Option<()> {
+    pub(crate) fn skip(&mut self) -> Option<()> {
         self.skip_nested(MAX_DEPTH)
     }
 
@@ -167,7 +167,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over a string.
-    pub(super) fn skip_string(&mut self) -> Option<()> {
+    pub(crate) fn skip_string(&mut self) -> Option<()> {
         self.expect(b'"')?;
         let start = self.at;
         loop {
@@ -185,7 +185,7 @@ impl<'a> Scanner<'a> {
     /// Writes what a string says to the front of `room` and gives its length;
     /// `None` also for want of room, and never if there are [`WORD`] bytes
     /// more than the line has. That it is UTF-8 is left to be checked.
-    pub(super) fn unescape(&mut self, room: &mut [u8]) -> Option<usize> {
+    pub(crate) fn unescape(&mut self, room: &mut [u8]) -> Option<usize> {
         self.expect(b'"')?;
         let mut written = 0;
         loop {
@@ -258,7 +258,7 @@ impl<'a> Scanner<'a> {
 }
 
 /// An integer as JSON writes it, of at most 18 digits, and its length.
-pub(super) fn digits(text: &[u8]) -> Option<(u64, usize)> {
+pub(crate) fn digits(text: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0;
     let mut len = 0;
     while let Some(digit) = text.get(len).map(|b| b.wrapping_sub(b'0'))
@@ -297,7 +297,7 @@ const ESCAPES: [u8; 128] = {
 
 /// How many bytes are looked at at once. A string that is unescaped needs so
 /// much more room than it takes, to be copied in whole words.
-pub(super) const WORD: usize = 16;
+pub(crate) const WORD: usize = 16;
 
 fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
     bytes.get(at..)?.first_chunk()

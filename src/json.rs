@@ -157,8 +157,34 @@ impl<'a> Scanner<'a> {
             b't' => self.literal(b"true"),
             b'f' => self.literal(b"false"),
             b'n' => self.literal(b"null"),
-            _ => self.skip_integer(),
+            _ => self.skip_number(),
         }
+    }
+
+    /// A number of few digits, with a fraction or without, but no exponent.
+    fn skip_number(&mut self) -> Option<()> {
+        let start = self.at;
+        if self.peek()? == b'-' {
+            self.at += 1;
+        }
+        let (whole, len) = digits(self.bytes.get(self.at..)?)?;
+        self.at += len;
+        if self.bytes.get(self.at) == Some(&b'.') {
+            let fraction = self.bytes.get(self.at + 1..)?;
+            let len = fraction.iter().take_while(|b| b.is_ascii_digit()).count();
+            self.at += 1 + len;
+            return (1..=18).contains(&len).then_some(());
+        }
+        // Minus zero is no integer to all readers.
+        (whole > 0 || self.bytes.get(start) != Some(&b'-')).then_some(())
+    }
+
+    /// A truth.
+    pub(crate) fn truth(&mut self) -> Option<bool> {
+        if self.peek()? == b't' {
+            return self.literal(b"true").map(|()| true);
+        }
+        self.literal(b"false").map(|()| false)
     }
 
     fn literal(&mut self, word: &[u8]) -> Option<()> {
@@ -169,7 +195,11 @@ impl<'a> Scanner<'a> {
     /// Passes over a string.
     pub(crate) fn skip_string(&mut self) -> Option<()> {
         self.expect(b'"')?;
-        let start = self.at;
+        self.string_from(self.at)
+    }
+
+    /// Passes over what is left of a string that began at `start`.
+    fn string_from(&mut self, start: usize) -> Option<()> {
         loop {
             self.pass_plain();
             match *self.bytes.get(self.at)? {
@@ -224,6 +254,27 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Adds the beginning of what a string says, as far as there is room, and
+    /// passes over the rest.
+    pub(crate) fn beginning(&mut self, of: &mut Beginning) -> Option<()> {
+        self.expect(b'"')?;
+        let start = self.at;
+        while !of.is_full() {
+            let from = self.at;
+            self.pass_plain();
+            of.add(self.bytes.get(from..self.at)?);
+            match *self.bytes.get(self.at)? {
+                b'"' => break,
+                b'\\' => {
+                    let c = self.escape()?;
+                    of.add_char(c);
+                }
+                _ => return None,
+            }
+        }
+        self.string_from(start)
+    }
+
     /// The character that an escape stands for.
     #[inline]
     fn escape(&mut self) -> Option<char> {
@@ -255,6 +306,60 @@ impl<'a> Scanner<'a> {
             Some(value * 16 + char::from(*digit).to_digit(16)?)
         })
     }
+}
+
+/// The beginning of a text, cut behind a whole character.
+#[derive(Debug)]
+pub(crate) struct Beginning {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Beginning {
+    /// One of at most `most` bytes.
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            most,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes.len() == self.most
+    }
+
+    /// Adds what there is room for.
+    fn add(&mut self, bytes: &[u8]) {
+        let room = self.most - self.bytes.len();
+        self.bytes.extend(bytes.get(..room).unwrap_or(bytes));
+    }
+
+    /// Adds a character, or is full.
+    pub(crate) fn add_char(&mut self, c: char) {
+        if self.bytes.len() + c.len_utf8() > self.most {
+            self.most = self.bytes.len();
+        } else {
+            self.add(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+
+    /// The text, which is UTF-8 as far as it was looked at.
+    pub(crate) fn into_string(self) -> String {
+        let mut bytes = self.bytes;
+        if let Err(torn) = std::str::from_utf8(&bytes) {
+            bytes.truncate(torn.valid_up_to());
+        }
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+/// Sets what may be set once.
+pub(crate) fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    place.replace(value).is_none().then_some(())
 }
 
 /// An integer as JSON writes it, of at most 18 digits, and its length.
@@ -323,5 +428,43 @@ fn plain_bytes(bytes: &[u8; WORD]) -> usize {
         8 + high.trailing_zeros() as usize / 8
     } else {
         low.trailing_zeros() as usize / 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_passed_over_are_numbers() {
+        let passes = |json: &str| {
+            let mut json = Scanner::new(json.as_bytes());
+            json.skip().and_then(|()| json.end()).is_some()
+        };
+        for json in ["0", "-1", "10", "1.5", "-0.25", "0.0"] {
+            assert!(passes(json), "{json}");
+        }
+        for json in ["-0", "01", "1.", ".5", "-", "1e3", "1.5e3", "1.2.3", "-.5"] {
+            assert!(!passes(json), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_beginning_is_cut_behind_a_whole_character() {
+        let of = |json: &str, most: usize| {
+            let mut beginning = Beginning::new(most);
+            let mut json = Scanner::new(json.as_bytes());
+            json.beginning(&mut beginning)?;
+            json.end()?;
+            Some(beginning.into_string())
+        };
+        assert_eq!(of(r#""a\nb""#, 9).unwrap(), "a\nb");
+        assert_eq!(of(r#""a\nb""#, 2).unwrap(), "a\n");
+        assert_eq!(of(r#""aéb""#, 2).unwrap(), "a");
+        assert_eq!(of(r#""a\u00e9b""#, 2).unwrap(), "a");
+        assert_eq!(of(r#""a\u00e9b""#, 3).unwrap(), "aé");
+        // What is not kept must be sound too.
+        assert_eq!(of(r#""abc\x""#, 2), None);
+        assert_eq!(of(r#""abc"#, 2), None);
     }
 }

@@ -14,9 +14,11 @@ mod codex;
 pub mod detect;
 mod dsh;
 mod error;
+mod frames;
 mod gemini;
 mod loose;
 mod opencode;
+mod pass;
 mod records;
 mod walk;
 

@@ -10,64 +10,46 @@ use std::time::SystemTime;
 use serde::de::DeserializeOwned;
 
 use super::SourceError;
+use super::frames::{Bomb, Frames, ZSTD_MAGIC, most_decoded};
 
 /// The longest record that is read, in bytes. A longer one is skipped.
 pub(super) const MAX_RECORD_BYTES: usize = 256 * 1024 * 1024;
-/// The most that a compressed file may grow to, in bytes.
-pub(super) const MAX_DECODED_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// How much is parsed to find a record glued to a torn one, as a multiple of
 /// the line.
 const GLUE_EFFORT: usize = 16;
-/// What a compressed file may always grow to, in bytes.
-const SMALL_DECODED_BYTES: u64 = 64 * 1024 * 1024;
-/// How many times its size a larger one may grow to. Records repeat
-/// themselves, and still come nowhere near it.
-const MAX_GROWTH: u64 = 256;
-
 /// Opens a file as plain bytes: zstd frames, one behind the other, are
 /// decoded, and a torn last one gives what it holds.
 ///
 /// # Errors
 /// When the file is no regular file or can't be opened.
 pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, SourceError> {
-    let failed = |cause| SourceError::Unreadable {
-        path: path.to_owned(),
-        cause,
-    };
-    // Opening a pipe would wait for its other end, so look before.
-    let kind = std::fs::metadata(path).map_err(failed)?;
-    if !kind.is_file() {
-        return Err(failed(io::Error::other("it is no regular file")));
-    }
-    let mut file = BufReader::with_capacity(1 << 18, File::open(path).map_err(failed)?);
+    let failed = |cause| failure(path, cause);
+    let file = open_regular(path)?;
+    let len = file.metadata().map_err(failed)?.len();
+    let mut file = BufReader::with_capacity(1 << 18, file);
     let is_zstd = file.fill_buf().map_err(failed)?.starts_with(&ZSTD_MAGIC);
     if is_zstd {
-        let frames = Frames::new(file, most_decoded(kind.len()));
+        let frames = Frames::new(file, most_decoded(len));
         return Ok(Box::new(BufReader::with_capacity(1 << 18, frames)));
     }
     Ok(Box::new(file))
 }
 
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// A last block that holds nothing, with room for a checksum: it ends a torn
-/// frame, so that the decoder gives out what it kept to look back at.
-const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
-
-/// How many bytes a compressed file of `size` bytes may grow to.
-fn most_decoded(size: u64) -> u64 {
-    size.saturating_mul(MAX_GROWTH)
-        .clamp(SMALL_DECODED_BYTES, MAX_DECODED_BYTES)
-}
-
-/// A compressed file grows out of all proportion.
-#[derive(Debug, thiserror::Error)]
-#[error("it grows to more than {most} bytes when decompressed")]
-struct Bomb {
-    most: u64,
+/// Opens a regular file.
+///
+/// # Errors
+/// When it is something else or can't be opened.
+pub(super) fn open_regular(path: &Path) -> Result<File, SourceError> {
+    let failed = |cause| failure(path, cause);
+    // Opening a pipe would wait for its other end, so look before.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(failed(io::Error::other("it is no regular file")));
+    }
+    File::open(path).map_err(failed)
 }
 
 /// What went wrong while a file was read.
-fn failure(path: &Path, cause: io::Error) -> SourceError {
+pub(super) fn failure(path: &Path, cause: io::Error) -> SourceError {
     let path = path.to_owned();
     let bomb = cause
         .get_ref()
@@ -75,71 +57,6 @@ fn failure(path: &Path, cause: io::Error) -> SourceError {
     match bomb.map(Bomb::to_string) {
         Some(problem) => SourceError::TooLarge { path, problem },
         None => SourceError::Unreadable { path, cause },
-    }
-}
-
-/// The contents of zstd frames that follow each other. A torn last frame, or
-/// anything else that can't be decoded, ends them.
-struct Frames<R> {
-    file: R,
-    frame: Option<Box<ruzstd::decoding::FrameDecoder>>,
-    torn: bool,
-    most: u64,
-    given: u64,
-}
-
-impl<R: BufRead> Frames<R> {
-    fn new(file: R, most: u64) -> Self {
-        Self {
-            file,
-            frame: None,
-            torn: false,
-            most,
-            given: 0,
-        }
-    }
-
-    fn decode(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-        loop {
-            if self.frame.is_none() {
-                if self.torn || self.file.fill_buf()?.is_empty() {
-                    return Ok(0);
-                }
-                let mut decoder = FrameDecoder::new();
-                if decoder.reset(&mut self.file).is_err() {
-                    return Ok(0);
-                }
-                self.frame = Some(Box::new(decoder));
-            }
-            let Some(frame) = &mut self.frame else {
-                return Ok(0);
-            };
-            while frame.can_collect() < out.len() && !frame.is_finished() && !self.torn {
-                let strategy = BlockDecodingStrategy::UptoBytes(out.len());
-                self.torn = frame.decode_blocks(&mut self.file, strategy).is_err();
-                if self.torn {
-                    let end = frame.decode_blocks(&LAST_BLOCK[..], BlockDecodingStrategy::All);
-                    end.map_err(io::Error::other)?;
-                }
-            }
-            let read = frame.read(out)?;
-            if read > 0 {
-                return Ok(read);
-            }
-            self.frame = None;
-        }
-    }
-}
-
-impl<R: BufRead> Read for Frames<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.decode(out)?;
-        self.given = self.given.saturating_add(read as u64);
-        if self.given > self.most {
-            return Err(io::Error::other(Bomb { most: self.most }));
-        }
-        Ok(read)
     }
 }
 
@@ -207,17 +124,21 @@ pub(super) fn each_within<T: DeserializeOwned>(
                 if bytes.is_empty() || !wanted(bytes) {
                     continue;
                 }
-                if let Ok(record) = serde_json::from_slice(bytes) {
-                    take(record);
-                    continue;
-                }
-                skipped += 1;
-                if let Some(record) = glued(bytes) {
-                    take(record);
+                match parsed(bytes) {
+                    Ok(record) => take(record),
+                    Err(glued) => {
+                        skipped += 1;
+                        glued.map(&mut take);
+                    }
                 }
             }
         }
     }
+}
+
+/// A line as a record. One that can't be read gives what is glued to it.
+pub(super) fn parsed<T: DeserializeOwned>(line: &[u8]) -> Result<T, Option<T>> {
+    serde_json::from_slice(line).map_err(|_| glued(line))
 }
 
 /// The record at the end of a line that begins with a torn one.
@@ -369,80 +290,6 @@ mod tests {
         let mut records: Vec<Value> = Vec::new();
         let skipped = each_within(&path, 8, |_| true, |record| records.push(record)).unwrap();
         assert_eq!((records.len(), skipped), (1, 0));
-    }
-
-    fn frame(text: &str) -> Vec<u8> {
-        use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-        compress_to_vec(text.as_bytes(), CompressionLevel::Fastest)
-    }
-
-    #[test]
-    fn compressed_frames_are_read_one_after_the_other() {
-        let both = [frame("{\"a\":1}\n"), frame("{\"b\":2}\n")].concat();
-        assert_eq!(read(&both).0.len(), 2);
-    }
-
-    #[test]
-    fn a_torn_last_frame_leaves_those_before_it() {
-        let mut bytes = frame("{\"a\":1}\n");
-        let last = frame("{\"b\":2}\n");
-        bytes.extend_from_slice(&last[..last.len() - 6]);
-        assert_eq!(read(&bytes).0.len(), 1);
-    }
-
-    #[test]
-    fn a_torn_frame_gives_the_blocks_that_are_whole() {
-        let line = |n: usize| format!("{{\"n\":{n},\"noise\":\"{:x}\"}}\n", n * 0x9e37_79b9);
-        let text: String = (0..20_000).map(line).collect();
-        let whole = frame(&text);
-        let torn = &whole[..whole.len() / 2];
-        let (records, skipped) = read(torn);
-        assert!(records.len() > 4_000, "{} records", records.len());
-        assert_eq!(records[3]["n"], 3);
-        assert_eq!(skipped, 1);
-    }
-
-    #[test]
-    fn what_follows_the_frames_and_is_none_ends_them() {
-        let bytes = [frame("{\"a\":1}\n"), b"no frame".to_vec()].concat();
-        assert_eq!(read(&bytes).0.len(), 1);
-    }
-
-    /// A frame of blocks that are one byte repeated 128 KiB times, four bytes
-    /// each.
-    fn bomb(blocks: usize) -> Vec<u8> {
-        // No checksum, no content size, a window of 128 KiB.
-        let mut bytes = [&ZSTD_MAGIC[..], &[0x00, 0x38]].concat();
-        for block in 0..blocks {
-            let last = u32::from(block + 1 == blocks);
-            let header = last | (1 << 1) | ((128 * 1024) << 3);
-            bytes.extend_from_slice(&header.to_le_bytes()[..3]);
-            bytes.push(b' ');
-        }
-        bytes
-    }
-
-    #[test]
-    fn a_compressed_file_that_grows_out_of_proportion_is_not_read_on() {
-        let mut out = Vec::new();
-        let grown = Frames::new(&bomb(64)[..], 1024 * 1024).read_to_end(&mut out);
-        assert!(grown.unwrap_err().get_ref().unwrap().is::<Bomb>());
-        assert!(out.len() <= 1024 * 1024, "{} bytes", out.len());
-
-        let mut out = Vec::new();
-        let fits = Frames::new(&bomb(8)[..], 1024 * 1024).read_to_end(&mut out);
-        assert_eq!(fits.unwrap(), 1024 * 1024);
-    }
-
-    #[test]
-    fn a_bomb_is_told_apart_from_what_can_not_be_read() {
-        let path = Path::new("f.jsonl.zst");
-        let bomb = failure(path, io::Error::other(Bomb { most: 1 }));
-        assert_eq!(bomb.code(), "SOURCE_TOO_LARGE");
-        let other = failure(path, io::Error::other("gone"));
-        assert_eq!(other.code(), "SOURCE_UNREADABLE");
-        assert_eq!(most_decoded(10), SMALL_DECODED_BYTES);
-        assert_eq!(most_decoded(u64::MAX), MAX_DECODED_BYTES);
     }
 
     #[test]

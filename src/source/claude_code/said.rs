@@ -100,7 +100,7 @@ fn parts(content: &Content<Block>) -> Option<(Vec<&str>, Vec<What>)> {
     let mut is_strange = false;
     for piece in pieces {
         match piece {
-            Piece::Text(text) => texts.push(text.as_str()),
+            Piece::Text(text) => texts.push(&**text),
             Piece::Block(block) => match (block.kind.get(), block.text.get()) {
                 (Some("text"), Some(text)) => texts.push(text),
                 (Some(kind), _) if kind == "tool_result" || kind.ends_with("_tool_result") => {

@@ -4,7 +4,7 @@
 //! give the same as reading the whole event, or they refuse the line.
 
 use super::brief::Record;
-use crate::json::{Scanner, digits};
+use crate::json::{Scanner, digits, once};
 use crate::reference::projection::{Item, Provenance, admit};
 use crate::session::{COMPACT_PLUGIN, MessageKind, Role, Seq, SurfaceOp, TITLE_EVENT};
 use crate::text::TextBlock;
@@ -46,11 +46,6 @@ pub(super) fn message(line: &[u8], texts: &mut TextBlock) -> Option<Record> {
         texts.truncate(start);
     }
     record
-}
-
-/// Sets what may be set once.
-fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
-    place.replace(value).is_none().then_some(())
 }
 
 /// What a message is cited as, if it is.

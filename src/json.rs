@@ -113,6 +113,12 @@ impl<'a> Scanner<'a> {
         self.at += rest.iter().position(is_special).unwrap_or(rest.len());
     }
 
+    /// Whether the string that comes next, which stays, is empty.
+    pub(crate) fn is_empty_string(&mut self) -> Option<bool> {
+        self.peek()?;
+        Some(self.bytes.get(self.at..)?.starts_with(b"\"\""))
+    }
+
     /// A string without escapes.
     pub(crate) fn plain_str(&mut self) -> Option<&'a str> {
         std::str::from_utf8(self.word()?).ok()

@@ -9,6 +9,7 @@ mod home;
 mod injected;
 mod reading;
 mod record;
+mod skim;
 #[cfg(test)]
 mod tests;
 

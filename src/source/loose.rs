@@ -81,10 +81,14 @@ impl Word {
 
     /// A moment as Unix milliseconds; 0 when it is none.
     pub(super) fn millis(&self) -> i64 {
-        self.get()
-            .and_then(|text| text.parse::<jiff::Timestamp>().ok())
-            .map_or(0, jiff::Timestamp::as_millisecond)
+        self.get().map_or(0, millis)
     }
+}
+
+/// A moment as Unix milliseconds; 0 when it is none.
+pub(super) fn millis(text: &str) -> i64 {
+    let time: Option<jiff::Timestamp> = text.parse().ok();
+    time.map_or(0, jiff::Timestamp::as_millisecond)
 }
 
 impl Take<'_> for Word {

@@ -107,31 +107,57 @@ pub(super) fn each<T: DeserializeOwned>(
 pub(super) fn each_within<T: DeserializeOwned>(
     path: &Path,
     bytes: u64,
-    mut wanted: impl FnMut(&[u8]) -> bool,
+    wanted: impl FnMut(&[u8]) -> bool,
     mut take: impl FnMut(T),
 ) -> Result<usize, SourceError> {
-    let mut lines = Lines::new(Box::new(open(path)?.take(bytes)));
     let mut skipped = 0;
+    look_within(path, bytes, wanted, &mut skipped, |record| {
+        take(record);
+        None::<()>
+    })?;
+    Ok(skipped)
+}
+
+/// What `find` finds in the first `bytes` bytes of a file, decompressed, of
+/// whose lines it gets those that `wanted` says yes to. Nothing behind it is
+/// read.
+///
+/// # Errors
+/// When reading fails.
+pub(super) fn find_within<T: DeserializeOwned, R>(
+    path: &Path,
+    bytes: u64,
+    wanted: impl FnMut(&[u8]) -> bool,
+    find: impl FnMut(T) -> Option<R>,
+) -> Result<Option<R>, SourceError> {
+    look_within(path, bytes, wanted, &mut 0, find)
+}
+
+fn look_within<T: DeserializeOwned, R>(
+    path: &Path,
+    bytes: u64,
+    mut wanted: impl FnMut(&[u8]) -> bool,
+    skipped: &mut usize,
+    mut find: impl FnMut(T) -> Option<R>,
+) -> Result<Option<R>, SourceError> {
+    let mut lines = Lines::new(Box::new(open(path)?.take(bytes)));
     loop {
         let line = lines.next().map_err(|cause| failure(path, cause))?;
-        let Some(line) = line else {
-            return Ok(skipped);
-        };
-        match line {
-            Line::TooLong => skipped += 1,
-            Line::Whole(bytes) => {
+        let record = match line {
+            None => return Ok(None),
+            Some(Line::TooLong) => Err(None),
+            Some(Line::Whole(bytes)) => {
                 let bytes = trimmed(bytes);
                 if bytes.is_empty() || !wanted(bytes) {
                     continue;
                 }
-                match parsed(bytes) {
-                    Ok(record) => take(record),
-                    Err(glued) => {
-                        skipped += 1;
-                        glued.map(&mut take);
-                    }
-                }
+                parsed(bytes)
             }
+        };
+        *skipped += usize::from(record.is_err());
+        let record = record.map_or_else(|glued| glued, Some);
+        if let Some(found) = record.and_then(&mut find) {
+            return Ok(Some(found));
         }
     }
 }

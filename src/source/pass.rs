@@ -206,3 +206,92 @@ fn parse_each<F: Form>(
     }
     batch
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Skims numbers, passes over `-`, and has objects parsed.
+    struct Numbers;
+
+    impl Form for Numbers {
+        type Said = String;
+        type Record = Value;
+
+        fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<String> {
+            match line {
+                b"-" => Skim::Nothing,
+                [b'0'..=b'9', ..] if texts.is_some() => {
+                    Skim::Said(String::from_utf8_lossy(line).into_owned())
+                }
+                _ => Skim::Unclear,
+            }
+        }
+
+        fn whole(&self, _line: &[u8], record: Value) -> String {
+            record.to_string()
+        }
+    }
+
+    fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    /// What is told of a file, with the line's number, and what was skipped.
+    fn told(bytes: &[u8], most: u64) -> (Vec<(u64, String)>, usize) {
+        let file = file(bytes);
+        let mut told = Vec::new();
+        let skipped = pass(file.path(), most, &Numbers, |line, said| {
+            told.push((line, said));
+        });
+        (told, skipped.unwrap())
+    }
+
+    #[test]
+    fn lines_are_told_with_their_numbers_and_blank_ones_are_none() {
+        let (told, skipped) = told(b"1\n\n-\r\n\0\0{\"a\":2}\0\n  \n3", u64::MAX);
+        let expected = [(0, "1"), (2, "{\"a\":2}"), (3, "3")];
+        assert_eq!(told, expected.map(|(line, said)| (line, said.to_owned())));
+        assert_eq!(skipped, 0);
+    }
+
+    #[test]
+    fn a_torn_line_is_counted_and_what_is_glued_to_it_is_told() {
+        let (told, skipped) = told(b"{\"a\":\"x{\"b\":2}\n-\n{\"d\":", u64::MAX);
+        assert_eq!((told, skipped), (vec![(0, "{\"b\":2}".to_owned())], 2));
+    }
+
+    #[test]
+    fn only_so_many_bytes_are_read_when_asked() {
+        let rows = b"1\n2\n3\n";
+        assert_eq!(told(rows, 4).0.len(), 2);
+        use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+        let packed = compress_to_vec(&rows[..], CompressionLevel::Fastest);
+        assert_eq!(told(&packed, 4).0.len(), 2);
+        assert_eq!(told(&packed, u64::MAX).0.len(), 3);
+    }
+
+    #[test]
+    fn what_is_added_while_a_file_is_read_is_no_part_of_the_observation() {
+        // More than is read before the first line is told.
+        let file = file("1\n".repeat(3 << 20).as_bytes());
+        let mut added = Some(file.reopen().unwrap());
+        let mut lines = 0;
+        pass(file.path(), u64::MAX, &Numbers, |_, said| {
+            assert_eq!(said, "1");
+            lines += 1;
+            if let Some(mut end) = added.take() {
+                std::io::Seek::seek(&mut end, std::io::SeekFrom::End(0)).unwrap();
+                end.write_all(b"2\n2\n").unwrap();
+            }
+        })
+        .unwrap();
+        assert_eq!(lines, 3 << 20);
+    }
+}

@@ -319,6 +319,29 @@ mod tests {
     }
 
     #[test]
+    fn what_changes_while_it_is_read_is_read_once_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f.jsonl");
+        std::fs::write(&path, "1").unwrap();
+        let mut reads = 0;
+        let text = observed(&path, || {
+            reads += 1;
+            let text = std::fs::read_to_string(&path).unwrap();
+            if reads == 1 {
+                std::fs::write(&path, "1 2").unwrap();
+            }
+            Ok(text)
+        });
+        assert_eq!((text.unwrap().as_str(), reads), ("1 2", 2));
+        observed(&path, || {
+            reads += 1;
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(reads, 3);
+    }
+
+    #[test]
     fn a_folder_is_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let error = each::<Value>(dir.path(), |_| true, |_| {}).unwrap_err();

@@ -164,10 +164,11 @@ impl Builder {
             content: vec![Block::text(text)],
             rest: Map::new(),
         };
-        if kind == MessageKind::User {
-            Payload::user(message)
-        } else {
-            Payload::step(kind, message, 0, 0)
+        // Which turn and step it is of is not told.
+        Payload::Message {
+            kind,
+            message,
+            envelope: Map::new(),
         }
     }
 }

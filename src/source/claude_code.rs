@@ -157,15 +157,16 @@ impl Form for Records {
         if !record::wanted(line) {
             return Skim::Nothing;
         }
+        let start_is_known = self.start_is_known.load(Ordering::Relaxed);
         if let Some(link) = record::link(line) {
-            return Skim::Said(if self.start_is_known.load(Ordering::Relaxed) {
+            return Skim::Said(if start_is_known {
                 Line::Link(link)
             } else {
                 let record = records::parsed(line).map(Box::new);
                 Line::Attachment(link, record.map_err(|glued| glued.map(Box::new)))
             });
         }
-        let record = texts.and_then(|texts| skim::record(line, texts));
+        let record = texts.and_then(|texts| skim::record(line, texts, start_is_known));
         record.map_or(Skim::Unclear, |record| {
             Skim::Said(Line::Record(Box::new(record)))
         })

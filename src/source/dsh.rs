@@ -179,6 +179,8 @@ struct Log {
 /// What a line says.
 enum Line {
     Message(Message),
+    /// So many events of a stream.
+    Packed(u64),
     Row(Box<Row>),
 }
 
@@ -195,7 +197,9 @@ impl Form for Rows {
             Mark::Wanted => texts
                 .and_then(|texts| skim::message(line, texts))
                 .map_or(Skim::Unclear, |message| Skim::Said(Line::Message(message))),
-            Mark::Packed | Mark::Unclear => Skim::Unclear,
+            Mark::Packed => skim::packed(line)
+                .map_or(Skim::Unclear, |members| Skim::Said(Line::Packed(members))),
+            Mark::Unclear => Skim::Unclear,
         }
     }
 
@@ -229,6 +233,7 @@ impl Log {
                     next = seq_behind(message.seq, 1);
                     log.message(message, place);
                 }
+                Line::Packed(members) => next = seq_behind(None, members),
                 Line::Row(row) => {
                     next = match row.kind.as_str() {
                         "session" => place,

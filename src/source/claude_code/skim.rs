@@ -9,8 +9,9 @@ use crate::source::loose::{Excerpt, Flag, MAX_RESULT_BYTES, Object, Piece, Word,
 use crate::text::{Text, TextBlock};
 
 /// The words of the dialogue that a record of a user or the model holds. Its
-/// texts go to the end of `texts`, which has room for the line.
-pub(super) fn record(line: &[u8], texts: &mut TextBlock) -> Option<Record> {
+/// texts go to the end of `texts`, which has room for the line. What only the
+/// start of a file tells is left out `behind_the_start`.
+pub(super) fn record(line: &[u8], texts: &mut TextBlock, behind_the_start: bool) -> Option<Record> {
     let mut json = Scanner::new(line);
     let mut record = Record::default();
     let mut seen = Seen::default();
@@ -25,6 +26,7 @@ pub(super) fn record(line: &[u8], texts: &mut TextBlock) -> Option<Record> {
         b"agentId" => word(json, &mut record.agent_id),
         b"requestSessionId" => word(json, &mut record.request_session_id),
         b"timestamp" => word(json, &mut record.timestamp),
+        b"cwd" | b"version" if behind_the_start => json.skip_string(),
         b"cwd" => word(json, &mut record.cwd),
         b"version" => word(json, &mut record.version),
         b"isSidechain" => flag(json, &mut record.is_sidechain, &mut seen.sidechain),
@@ -201,7 +203,7 @@ mod tests {
     /// Whether a line is skimmed; then it must be just what the whole record is.
     fn is_skimmed(line: &str) -> bool {
         let mut texts = TextBlock::new(line.len() + WORD);
-        let Some(skimmed) = record(line.as_bytes(), &mut texts) else {
+        let Some(skimmed) = record(line.as_bytes(), &mut texts, false) else {
             return false;
         };
         assert!(texts.seal(), "{line}");
@@ -246,6 +248,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn behind_the_start_no_directory_is_read() {
+        let line = line("user", r#""a""#, "");
+        let mut texts = TextBlock::new(line.len() + WORD);
+        let record = record(line.as_bytes(), &mut texts, true).unwrap();
+        assert_eq!((record.cwd.get(), record.version.get()), (None, None));
+        assert_eq!(record.session_id.get(), Some("s"));
     }
 
     #[test]

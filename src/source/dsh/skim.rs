@@ -52,6 +52,40 @@ pub(super) fn message(line: &[u8], texts: &mut TextBlock) -> Option<Message> {
     })
 }
 
+/// How many events a packed row stands for that tells no seq.
+pub(super) fn packed(line: &[u8]) -> Option<u64> {
+    let mut json = Scanner::new(line);
+    let (mut kind, mut data) = (None, None);
+    json.object(|json, key| match key {
+        b"type" => once(&mut kind, json.skip_string()?),
+        b"data" => once(&mut data, members(json)?),
+        b"seq" | b"seq0" | b"time" | b"surfaceOp" | b"sourceEventSeqs" | b"version" | b"id"
+        | b"createdAt" | b"cwd" | b"parentSession" | b"isSeeded" | b"origin"
+        | b"delegationDepth" => None,
+        _ => json.skip(),
+    })?;
+    json.end()?;
+    kind?;
+    data
+}
+
+fn members(json: &mut Scanner<'_>) -> Option<u64> {
+    let mut count = None;
+    json.object(|json, key| match key {
+        b"texts" | b"args" => {
+            let mut members = 0;
+            json.array(|json| {
+                members += 1;
+                json.skip()
+            })?;
+            once(&mut count, members)
+        }
+        b"message" | b"content" | b"source" | b"provenance" | b"callId" | b"title" => None,
+        _ => json.skip(),
+    })?;
+    Some(count.unwrap_or(1))
+}
+
 /// `data`, which is the message or holds it.
 fn data(json: &mut Scanner<'_>, kind: Kind, texts: &mut TextBlock) -> Option<Said> {
     let (mut text, mut source, mut call_id, mut inner) = (None, None, None, None);
@@ -292,6 +326,27 @@ mod tests {
                     format!(r#"{{"type":"tool/result","data":{data},"surfaceOp":"append"}}"#);
                 assert!(is_skimmed(&line), "{line}");
             }
+        }
+    }
+
+    #[test]
+    fn a_packed_row_counts_its_members_like_the_whole_row() {
+        for data in [
+            r#"{"turn":1,"dt":[1,2],"texts":["a","b\\n"]}"#,
+            r#"{"id":"c","name":"bash","args":[]}"#,
+            r#"{"turn":1}"#,
+        ] {
+            let line = format!(r#"{{"type":"text-chunks","data":{data}}}"#);
+            let row: Row = serde_json::from_str(&line).unwrap();
+            assert_eq!(packed(line.as_bytes()), Some(row.members()), "{line}");
+        }
+        for data in [
+            r#"{"texts":7}"#,
+            r#"{"texts":[],"args":[]}"#,
+            r#"{"texts":["a]}"#,
+        ] {
+            let line = format!(r#"{{"type":"text-chunks","data":{data}}}"#);
+            assert_eq!(packed(line.as_bytes()), None, "{line}");
         }
     }
 

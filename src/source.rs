@@ -11,6 +11,7 @@ mod adapter;
 mod build;
 mod claude_code;
 mod codex;
+mod database;
 pub mod detect;
 mod dsh;
 mod error;
@@ -22,6 +23,7 @@ mod records;
 mod walk;
 
 use std::fmt;
+use std::path::Path;
 
 pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named};
 pub use detect::Head;
@@ -57,6 +59,17 @@ pub struct ForeignSession {
     pub is_subagent: bool,
     /// What could not be read, and what the reader should know.
     pub notices: Vec<SourceNotice>,
+}
+
+/// Fails when a session is not the one that is wanted.
+fn is_wanted(path: &Path, native_id: &str, wanted: Option<&str>) -> Result<(), SourceError> {
+    match wanted.filter(|wanted| *wanted != native_id) {
+        None => Ok(()),
+        Some(wanted) => Err(SourceError::NoSession {
+            path: path.to_owned(),
+            wanted: Some(wanted.to_owned()),
+        }),
+    }
 }
 
 /// Something about a session that the person should know.

@@ -61,14 +61,17 @@ pub struct ForeignSession {
     pub notices: Vec<SourceNotice>,
 }
 
-/// Fails when a session is not the one that is wanted.
-fn is_wanted(path: &Path, native_id: &str, wanted: Option<&str>) -> Result<(), SourceError> {
-    match wanted.filter(|wanted| *wanted != native_id) {
-        None => Ok(()),
-        Some(wanted) => Err(SourceError::NoSession {
-            path: path.to_owned(),
-            wanted: Some(wanted.to_owned()),
-        }),
+impl ForeignSession {
+    /// This session, if it is the one of this native id or any will do.
+    fn if_wanted(self, path: &Path, native_id: Option<&str>) -> Result<Self, SourceError> {
+        let is_other = |id: &&str| self.tool.session_id(id) != *self.session.id();
+        match native_id.filter(is_other) {
+            None => Ok(self),
+            Some(wanted) => Err(SourceError::NoSession {
+                path: path.to_owned(),
+                wanted: Some(wanted.to_owned()),
+            }),
+        }
     }
 }
 

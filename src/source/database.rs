@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags, Row};
 use tempfile::TempDir;
 
 use super::SourceError;
@@ -144,12 +144,12 @@ fn open(place: PathBuf, flags: OpenFlags, copy: Option<TempDir>) -> io::Result<O
 
 /// What SQLite says, so that it can be understood.
 fn said(error: rusqlite::Error) -> io::Error {
-    match error.sqlite_error_code() {
-        // A query that its tables or columns don't fit.
-        Some(ErrorCode::Unknown) => io::Error::other(format!(
-            "its tables are of a form that is not known yet: {error}"
+    match error {
+        // The query does not fit its tables.
+        rusqlite::Error::SqlInputError { msg, .. } => io::Error::other(format!(
+            "its tables are of a form that is not known yet: {msg}"
         )),
-        _ => io::Error::other(error),
+        error => io::Error::other(error),
     }
 }
 

@@ -15,9 +15,7 @@ use serde::Deserialize;
 
 use self::current::{Kind, Message};
 use super::build::{About, Builder};
-use super::{
-    Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, is_wanted, records,
-};
+use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -55,9 +53,7 @@ impl Adapter for Opencode {
         if is_database_file(path)? {
             build(path, database::read(path, native_id)?)
         } else {
-            let stored = files::read(path)?;
-            is_wanted(path, &stored.id, native_id)?;
-            build(path, stored)
+            build(path, files::read(path)?)?.if_wanted(path, native_id)
         }
     }
 }

@@ -225,7 +225,7 @@ pub(super) fn each_within<T: DeserializeOwned>(
 }
 
 /// The record at the end of a line that begins with a torn one.
-fn glued<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
+pub(super) fn glued<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
     let mut effort = 0;
     for at in memchr::memmem::find_iter(line, b"{\"").skip(1) {
         match serde_json::from_slice(line.get(at..)?) {

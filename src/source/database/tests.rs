@@ -111,7 +111,7 @@ fn what_can_not_be_asked_says_why() {
         assert_eq!(error.code(), "SOURCE_UNREADABLE");
         error.to_string()
     };
-    let newer = ask_for(&path, "SELECT nothing FROM t");
+    let newer = ask_for(&path, "SELECT m FROM t");
     assert!(newer.contains("not known yet"), "{newer}");
     let mut bytes = fs::read(&path).unwrap();
     bytes[100..].fill(0xff);

@@ -242,4 +242,4 @@ fn data<T: DeserializeOwned>(row: &Row<'_>) -> Option<T> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

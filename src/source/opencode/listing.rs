@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Stored, database, files, is_database_file};
 use crate::session::{Millis, Title, title};
-use crate::source::adapter::{Environment, Kind, Listed};
+use crate::source::{Environment, Kind, Listed};
 use crate::source::database::with_log;
 use crate::source::{SourceError, SourceNotice, Walk, records};
 
@@ -140,3 +140,6 @@ fn listed(
         notices: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

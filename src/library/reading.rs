@@ -85,9 +85,7 @@ impl Library {
                 // It may have been moved.
                 Ok(None) => {}
                 Err(cause) => {
-                    return self
-                        .read_named(logs, id)?
-                        .map_or(Err(cause), |c| Ok(Some(c)));
+                    return read_named(logs, id)?.map_or(Err(cause), |c| Ok(Some(c)));
                 }
             }
         }

@@ -22,7 +22,7 @@ use self::home::Home;
 use self::reading::Reading;
 use self::record::Payload;
 use super::build::{About, Builder};
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk};
+use super::{Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -43,6 +43,10 @@ impl Adapter for Codex {
 
     fn scan(&self, place: &Path, walk: &mut Walk) {
         listing::scan(place, walk);
+    }
+
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(place, path)
     }
 
     fn look(&self, path: &Path) -> Result<Look, SourceError> {

@@ -14,7 +14,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags, Row};
 use tempfile::TempDir;
 
-use super::SourceError;
+use super::{SourceError, Walk};
 use crate::stamp::Stamp;
 
 /// The most that is copied to be read, in bytes.
@@ -85,16 +85,23 @@ fn state(path: &Path) -> Option<Stamp> {
     metadata.is_file().then(|| Stamp::of(&metadata))
 }
 
-/// The state of a database together with its write-ahead log, in which all
-/// that was written last may be.
-pub(super) fn with_log(database: Stamp, path: &Path) -> Stamp {
-    let Some(log) = state(&beside(path, LOGS[0])) else {
-        return database;
+/// Adds a database to what a walk found, in the state that it has together
+/// with its write-ahead log: all that was written last may be in there.
+pub(super) fn found(path: PathBuf, walk: &mut Walk) {
+    let real = path.canonicalize().ok();
+    let states = real.and_then(|real| Some((state(&real)?, state(&beside(&real, LOGS[0])))));
+    let Some((database, log)) = states else {
+        walk.file(path, None);
+        return;
     };
-    Stamp {
+    let log = log.unwrap_or_default();
+    let stamp = Stamp {
         size: database.size.saturating_add(log.size),
         mtime_ns: database.mtime_ns.max(log.mtime_ns),
         inode: database.inode,
+    };
+    if stamp.size > 0 {
+        walk.found(path, stamp, None);
     }
 }
 

@@ -15,7 +15,9 @@ use serde::Deserialize;
 
 use self::current::{Kind, Message};
 use super::build::{About, Builder};
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -35,6 +37,10 @@ impl Adapter for Opencode {
 
     fn scan(&self, place: &Path, walk: &mut Walk) {
         listing::scan(place, walk);
+    }
+
+    fn find(&self, _place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(path)
     }
 
     fn look(&self, path: &Path) -> Result<Look, SourceError> {

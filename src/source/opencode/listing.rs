@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Stored, database, files, is_database_file};
+use super::{Stored, files, is_database_file};
 use crate::session::{Millis, Title, title};
-use crate::source::{Environment, Kind, Listed};
-use crate::source::database::with_log;
-use crate::source::{SourceError, SourceNotice, Walk, records};
+use crate::source::database;
+use crate::source::{
+    Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records,
+};
 
 /// The folder of the tool, or the database that the environment names.
 pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
@@ -25,15 +26,14 @@ pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
 }
 
 pub(super) fn scan(place: &Path, walk: &mut Walk) {
-    // A person may have put a link in the database's place.
-    if let Some(file) = place.canonicalize().ok().filter(|file| file.is_file()) {
-        found(file, walk);
+    if place.is_file() {
+        database::found(place.to_owned(), walk);
         return;
     }
     walk.folder(place, |walk, entry, kind| {
         let name = entry.file_name();
         if kind.is_file() && name.to_str().is_some_and(is_database_name) {
-            found(entry.path(), walk);
+            database::found(entry.path(), walk);
         } else if kind.is_dir() && name == "storage" {
             documents(&entry.path().join("session"), walk);
         }
@@ -46,30 +46,38 @@ fn is_database_name(name: &str) -> bool {
     channel.is_some_and(|channel| channel.is_empty() || channel.starts_with('-'))
 }
 
-/// Adds a database, in the state that it has together with its log.
-fn found(database: PathBuf, walk: &mut Walk) {
-    let before = walk.files.len();
-    walk.file(database, None);
-    if let Some(file) = walk.files.get_mut(before) {
-        file.stamp = with_log(file.stamp, &file.path);
-    }
-}
-
 /// Adds the documents of sessions, which lie in a folder for each project.
 fn documents(folder: &Path, walk: &mut Walk) {
     walk.folder(folder, |walk, project, kind| {
-        if !kind.is_dir() {
-            return;
+        if kind.is_dir() {
+            walk.folder(&project.path(), |walk, entry, kind| {
+                let path = entry.path();
+                if kind.is_file() && is_document(&path) {
+                    document(path, walk);
+                }
+            });
         }
-        walk.folder(&project.path(), |walk, entry, kind| {
-            let path = entry.path();
-            if kind.is_file() && path.extension().is_some_and(|end| end == "json") {
-                let id = path.file_stem().and_then(|stem| stem.to_str());
-                let id = id.map(str::to_owned);
-                walk.file(path, id);
-            }
-        });
     });
+}
+
+fn is_document(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "json")
+}
+
+fn document(path: PathBuf, walk: &mut Walk) {
+    let id = path.file_stem().and_then(|stem| stem.to_str());
+    let id = id.map(str::to_owned);
+    walk.file(path, id);
+}
+
+pub(super) fn find(path: &Path) -> Option<FoundFile> {
+    let mut walk = Walk::default();
+    if is_document(path) {
+        document(path.to_owned(), &mut walk);
+    } else {
+        database::found(path.to_owned(), &mut walk);
+    }
+    walk.files.pop()
 }
 
 pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
@@ -82,7 +90,7 @@ pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
         .files
         .iter()
         .find(|file| file.native_id.as_deref() == Some(native_id));
-    let holds = |path: &Path| database::holds(path, native_id).unwrap_or(false);
+    let holds = |path: &Path| super::database::holds(path, native_id).unwrap_or(false);
     let mut databases = walk.files.iter().filter(|file| file.native_id.is_none());
     // What was moved into the database goes on there.
     let found = databases.find(|file| holds(&file.path)).or(named)?;
@@ -91,7 +99,7 @@ pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
 
 pub(super) fn look(path: &Path) -> Result<Vec<Listed>, SourceError> {
     if is_database_file(path)? {
-        let entries = database::list(path)?.into_iter();
+        let entries = super::database::list(path)?.into_iter();
         let listed = entries.map(|entry| {
             let prompt = entry.first_prompt;
             listed(entry.stored, entry.has_messages, || prompt)

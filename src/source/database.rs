@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use tempfile::TempDir;
 
 use super::{SourceError, Walk};
@@ -66,7 +66,7 @@ fn ask_within<T>(
         let open = if in_use { open_copy } else { open_in_place };
         let answer = open(&file)
             .map_err(failed)
-            .and_then(|open| query(&open.connection).map_err(|e| failed(said(e))));
+            .and_then(|open| query(&open.connection).map_err(|e| failed(refused(e))));
         // What went wrong can be for the change alone.
         if states(&file) == before {
             return answer;
@@ -129,7 +129,10 @@ fn open_copy(path: &Path) -> io::Result<Open> {
         let from = beside(path, end);
         if from.is_file() {
             // Not `fs::copy`, which copies a mode that may forbid writing.
-            io::copy(&mut File::open(from)?, &mut File::create(beside(&place, end))?)?;
+            io::copy(
+                &mut File::open(from)?,
+                &mut File::create(beside(&place, end))?,
+            )?;
         }
     }
     // What a log asks for is done to the copy.
@@ -138,26 +141,27 @@ fn open_copy(path: &Path) -> io::Result<Open> {
 
 fn open(place: PathBuf, flags: OpenFlags, copy: Option<TempDir>) -> io::Result<Open> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(place, flags).map_err(said)?;
+    let connection = Connection::open_with_flags(place, flags).map_err(io::Error::other)?;
     // Nothing that the schema says is run.
     connection
         .pragma_update(None, "trusted_schema", false)
-        .map_err(said)?;
+        .map_err(io::Error::other)?;
     Ok(Open {
         connection,
         _copy: copy,
     })
 }
 
-/// What SQLite says, so that it can be understood.
-fn said(error: rusqlite::Error) -> io::Error {
-    match error {
-        // The query does not fit its tables.
-        rusqlite::Error::SqlInputError { msg, .. } => io::Error::other(format!(
-            "its tables are of a form that is not known yet: {msg}"
-        )),
-        error => io::Error::other(error),
-    }
+/// Why a query could not be answered.
+fn refused(error: rusqlite::Error) -> io::Error {
+    let misfit = match &error {
+        rusqlite::Error::SqlInputError { msg, .. } => Some(msg.clone()),
+        other => (other.sqlite_error_code() == Some(ErrorCode::Unknown)).then(|| other.to_string()),
+    };
+    misfit.map_or_else(
+        || io::Error::other(error),
+        |misfit| io::Error::other(format!("its form is not known yet: {misfit}")),
+    )
 }
 
 /// A path as a URI that tells SQLite to touch nothing.

@@ -28,6 +28,8 @@ use crate::tool::Tool;
 const NEWEST_VERSION: u64 = 4;
 /// The longest header line that is looked at, in bytes.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
+/// The largest entry of the title cache that is read, in bytes.
+const MAX_CACHED_BYTES: u64 = 4 << 20;
 
 /// Row types that our own logs never have.
 const OWN_TYPES: [&str; 5] = [
@@ -412,7 +414,7 @@ fn cached_title(path: &Path, header: &Row) -> Option<String> {
     // `<home>/sessions/<slug>/<id>/`, or a copy of what lies in `sessions`.
     let cached: Cached = session.ancestors().skip(2).take(2).find_map(|home| {
         let cache = home.join("storages/session_projcache/sessions");
-        records::document(&cache.join(format!("{name}.json")))
+        records::document_within(&cache.join(format!("{name}.json")), MAX_CACHED_BYTES)
     })?;
     let identity = cached.record.identity;
     let is_seeded = |seeded: Option<bool>| seeded.unwrap_or(false);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::home::{self, Rollouts};
 use super::history::Said;
+use super::home::{self, Rollouts};
 use super::reading::{self, Reading};
 use super::record::{HistoryBase, Record};
 use crate::session::{Millis, Title, title};
@@ -27,9 +27,13 @@ const RENAMED: &[u8] = b"\"thread_name_updated\"";
 pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
     let usual = || Some(environment.home()?.join(".codex"));
     let home = environment.path("CODEX_HOME").or_else(usual);
-    let databases = environment.path("CODEX_SQLITE_HOME").or_else(|| home.clone());
+    let databases = environment
+        .path("CODEX_SQLITE_HOME")
+        .or_else(|| home.clone());
     let inside = [home::SESSIONS, home::ARCHIVED, home::INDEX];
-    let inside = home.iter().flat_map(|home| inside.map(|name| home.join(name)));
+    let inside = home
+        .iter()
+        .flat_map(|home| inside.map(|name| home.join(name)));
     inside.chain(databases).collect()
 }
 
@@ -233,13 +237,20 @@ fn session(path: &Path) -> Result<Listed, SourceError> {
         let records = own.reading.skipped + own.reading.unread;
         notices.insert(0, SourceNotice::Skipped { records });
     }
-    let is_spread = meta.as_ref().is_some_and(|meta| meta.history_base.is_some());
+    let is_spread = meta
+        .as_ref()
+        .is_some_and(|meta| meta.history_base.is_some());
     let about = super::about(path, &meta.unwrap_or_default(), &own.reading);
     let is_silent = |said: Said| said == Said::Injected;
     let is_stub = own.is_all()
         && !is_spread
         && own.reading.unread == 0
-        && own.reading.history.items().iter().all(|item| is_silent(item.said));
+        && own
+            .reading
+            .history
+            .items()
+            .iter()
+            .all(|item| is_silent(item.said));
     let fallback = prompt.map(|text| Title {
         text,
         pinned: false,
@@ -329,7 +340,9 @@ fn last_time(own: &Beginning) -> Option<i64> {
 fn begun(native_id: &str) -> Option<i64> {
     let id = uuid::Uuid::try_parse(native_id).ok()?;
     let (seconds, nanos) = id.get_timestamp()?.to_unix();
-    let millis = seconds.checked_mul(1000)?.checked_add(u64::from(nanos / 1_000_000))?;
+    let millis = seconds
+        .checked_mul(1000)?
+        .checked_add(u64::from(nanos / 1_000_000))?;
     i64::try_from(millis).ok()
 }
 

@@ -107,12 +107,12 @@ fn what_can_not_be_asked_says_why() {
     drop(connection);
     let ask_for = |path: &Path, sql: &'static str| {
         let query = move |open: &Connection| open.query_row(sql, [], |_| Ok(()));
-        let error = ask(path, query).unwrap_err();
-        assert_eq!(error.code(), "SOURCE_UNREADABLE");
-        error.to_string()
+        ask(path, query).unwrap_err().to_string()
     };
-    let newer = ask_for(&path, "SELECT m FROM t");
-    assert!(newer.contains("not known yet"), "{newer}");
+    for newer in ["SELECT m FROM t", "SELECT n FROM u"] {
+        let newer = ask_for(&path, newer);
+        assert!(newer.contains("not known yet"), "{newer}");
+    }
     let mut bytes = fs::read(&path).unwrap();
     bytes[100..].fill(0xff);
     fs::write(&path, &bytes).unwrap();

@@ -51,7 +51,10 @@ pub(super) fn list(path: &Path) -> Result<Vec<Entry>, SourceError> {
             let stored = session(row, id);
             let has_messages = used.contains(&stored.id);
             let first_prompt = if can_look && has_messages && stored.title.is_none() {
-                first_prompt(first_messages(connection, &stored.id)?, stored.revert.as_ref())
+                first_prompt(
+                    first_messages(connection, &stored.id)?,
+                    stored.revert.as_ref(),
+                )
             } else {
                 None
             };
@@ -75,7 +78,8 @@ pub(super) fn holds(path: &Path, id: &str) -> Result<bool, SourceError> {
 /// The session of this id, or else the one that was used last.
 pub(super) fn read(path: &Path, wanted: Option<&str>) -> Result<Stored, SourceError> {
     let stored = asked(path, |connection, tables| {
-        let Some(id) = wanted.map_or_else(|| last_used(connection), |id| Ok(Some(id.to_owned())))?
+        let Some(id) =
+            wanted.map_or_else(|| last_used(connection), |id| Ok(Some(id.to_owned())))?
         else {
             return Ok(None);
         };

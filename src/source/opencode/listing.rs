@@ -131,7 +131,9 @@ fn listed(
         (Some(_), true) => Kind::Subagent,
         (None, true) => Kind::Session,
     };
-    let named = stored.title.map(|named| title::normalise(&named, title::MAX_TITLE_BYTES));
+    let named = stored
+        .title
+        .map(|named| title::normalise(&named, title::MAX_TITLE_BYTES));
     let text = named.or_else(|| Some(title::fallback(&first_prompt()?)));
     Listed {
         native_id: stored.id,

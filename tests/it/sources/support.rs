@@ -11,9 +11,9 @@ use serde::Deserialize;
 
 /// What reading a file must give.
 #[derive(Deserialize)]
-struct Expected {
-    file: String,
-    session_id: String,
+pub struct Expected {
+    pub file: String,
+    pub session_id: String,
     cwd: Option<String>,
     title: Option<String>,
     conversation: Vec<Item>,
@@ -41,6 +41,25 @@ fn check_all(root: &Path, expected: &Path) -> usize {
         count += 1;
     }
     count
+}
+
+/// All expectations of a tool's fixtures and samples, and the folder that
+/// their files are named from.
+pub fn expectations(tool: &str) -> Vec<(PathBuf, Expected)> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut folders = vec![(fixtures.join(tool).join("expected"), fixtures)];
+    if let Some(samples) = std::env::var_os("IBID_SAMPLES").map(PathBuf::from) {
+        let root = samples.parent().unwrap().to_owned();
+        folders.push((samples.join("expected").join(tool), root));
+    }
+    let mut all = Vec::new();
+    for (folder, root) in folders.into_iter().filter(|(folder, _)| folder.is_dir()) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let expected = fs::read(entry.unwrap().path()).unwrap();
+            all.push((root.clone(), serde_json::from_slice(&expected).unwrap()));
+        }
+    }
+    all
 }
 
 /// Reads the file that one expectation names, beside `root`.

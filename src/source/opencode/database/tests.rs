@@ -34,7 +34,12 @@ pub(in super::super) fn database(mode: &str) -> (TempDir, PathBuf, Connection) {
     (dir, path, connection)
 }
 
-pub(in super::super) fn add_session(connection: &Connection, id: &str, parent: Option<&str>, updated: i64) {
+pub(in super::super) fn add_session(
+    connection: &Connection,
+    id: &str,
+    parent: Option<&str>,
+    updated: i64,
+) {
     connection
         .execute(
             "INSERT INTO session VALUES (?1, ?2, '/w', 'T', '1.18.33', 5, ?3, NULL)",

@@ -15,6 +15,7 @@ pub mod detect;
 mod dsh;
 mod error;
 mod gemini;
+mod glance;
 mod loose;
 mod opencode;
 mod records;

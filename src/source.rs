@@ -19,6 +19,7 @@ mod glance;
 mod loose;
 mod opencode;
 mod records;
+mod torn;
 mod walk;
 
 use std::fmt;

@@ -20,10 +20,10 @@ mod glance;
 mod loose;
 mod opencode;
 mod records;
+mod torn;
 mod walk;
 
 use std::fmt;
-use std::path::Path;
 
 pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named};
 pub use detect::Head;
@@ -59,20 +59,6 @@ pub struct ForeignSession {
     pub is_subagent: bool,
     /// What could not be read, and what the reader should know.
     pub notices: Vec<SourceNotice>,
-}
-
-impl ForeignSession {
-    /// This session, if it is the one of this native id or any will do.
-    fn if_wanted(self, path: &Path, native_id: Option<&str>) -> Result<Self, SourceError> {
-        let is_other = |id: &&str| self.tool.session_id(id) != *self.session.id();
-        match native_id.filter(is_other) {
-            None => Ok(self),
-            Some(wanted) => Err(SourceError::NoSession {
-                path: path.to_owned(),
-                wanted: Some(wanted.to_owned()),
-            }),
-        }
-    }
 }
 
 /// Something about a session that the person should know.

@@ -62,7 +62,7 @@ impl Adapter for Codex {
     }
 
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)?.if_wanted(path, native_id)
+        read(path)?.wanted(path, native_id)
     }
 }
 

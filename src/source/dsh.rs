@@ -74,7 +74,7 @@ impl Adapter for Dsh {
     }
 
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)?.if_wanted(path, native_id)
+        read(path)?.wanted(path, native_id)
     }
 }
 
@@ -232,12 +232,7 @@ impl Log {
             "session" if self.header.is_none() => self.header = Some(row),
             "session/title" => match row.title() {
                 Some((title, by_person)) => {
-                    let source = if by_person {
-                        TitleSource::Person
-                    } else {
-                        TitleSource::Fallback
-                    };
-                    self.title = Some((time, title.to_owned(), source));
+                    self.title = Some((time, title.to_owned(), source(by_person)));
                 }
                 None => self.skipped += 1,
             },
@@ -281,6 +276,15 @@ impl Log {
             }
             Op::Unknown => self.skipped += 1,
         }
+    }
+}
+
+/// Who set a title.
+fn source(by_person: bool) -> TitleSource {
+    if by_person {
+        TitleSource::Person
+    } else {
+        TitleSource::Fallback
     }
 }
 

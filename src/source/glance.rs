@@ -12,6 +12,12 @@ const HEAD_STEPS: [usize; 4] = [16 * 1024, 64 * 1024, 256 * 1024, 1024 * 1024];
 /// How much of the end is read, in bytes.
 const TAIL_BYTES: usize = 64 * 1024;
 
+/// How far the beginning is read when nothing but a prompt is missing, in
+/// bytes: some sessions have none.
+pub(super) const PROMPT_BYTES: usize = 256 * 1024;
+/// What a list says of a file whose first records are too long to be read.
+pub(super) const CUT: &str = "its first records are too long for a list to read them whole";
+
 /// What has been read of a file. A compressed one is seen decompressed, and
 /// has no end but the one that its beginning reaches.
 pub(super) struct Glance {
@@ -19,6 +25,8 @@ pub(super) struct Glance {
     from: From,
     head: Vec<u8>,
     tail: Vec<u8>,
+    /// Where the first line begins that the tail has all of.
+    first_line: usize,
     /// Whether the head reaches the end of the file.
     is_whole: bool,
 }
@@ -51,6 +59,7 @@ impl Glance {
             },
             head: Vec::new(),
             tail: Vec::new(),
+            first_line: 0,
             is_whole: false,
         };
         glance.grow()?;
@@ -100,8 +109,8 @@ impl Glance {
         if let Err(cause) = read {
             return Err(records::failure(&self.path, cause));
         }
-        let first = memchr::memchr(b'\n', &self.tail).map_or(self.tail.len(), |at| at + 1);
-        self.tail.drain(..first);
+        let first = memchr::memchr(b'\n', &self.tail);
+        self.first_line = first.map_or(self.tail.len(), |at| at + 1);
         Ok(())
     }
 
@@ -115,8 +124,7 @@ impl Glance {
         &self.head
     }
 
-    /// The last lines, from the beginning of one; none where the beginning
-    /// reaches the end.
+    /// The last bytes; none where the beginning reaches the end.
     pub(super) fn tail(&self) -> &[u8] {
         &self.tail
     }
@@ -131,6 +139,23 @@ impl Glance {
             None if self.is_whole => Some((rest, self.head.len())),
             None => None,
         }
+    }
+
+    /// The lines of the beginning from byte `at` on that have been read to
+    /// their end, as records.
+    pub(super) fn lines(&self, at: usize) -> impl Iterator<Item = &[u8]> {
+        let rest = self.head.get(at..).unwrap_or_default();
+        let end = match memchr::memrchr(b'\n', rest) {
+            _ if self.is_whole => rest.len(),
+            Some(last) => last,
+            None => 0,
+        };
+        split(rest.get(..end).unwrap_or_default())
+    }
+
+    /// The last lines, as records.
+    pub(super) fn tail_lines(&self) -> impl Iterator<Item = &[u8]> {
+        split(self.tail.get(self.first_line..).unwrap_or_default())
     }
 
     fn read_to(&mut self, length: usize) -> Result<(), SourceError> {
@@ -150,6 +175,12 @@ impl Glance {
         self.is_whole = read < missing || self.head.len() as u64 >= size;
         Ok(())
     }
+}
+
+/// Lines without what is no part of a record.
+fn split(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = lines.split(|b| *b == b'\n').map(records::trimmed);
+    lines.filter(|line| !line.is_empty())
 }
 
 #[cfg(test)]
@@ -197,12 +228,14 @@ mod tests {
     fn the_end_of_a_big_file_is_its_last_whole_lines() {
         let mut whole = glance(&numbered(10_000));
         whole.end().unwrap();
-        assert_eq!(whole.tail().len(), TAIL_BYTES);
+        assert_eq!(whole.tail_lines().count(), TAIL_BYTES / 32);
         assert!(whole.tail().ends_with(b"0009999\n") && !whole.is_whole());
         let mut cut = glance(&[&numbered(10_000)[..], b"torn"].concat());
         cut.end().unwrap();
-        assert_eq!(cut.tail().len(), TAIL_BYTES - 28);
-        assert!(cut.tail().starts_with(b"0000") && cut.tail().ends_with(b"\ntorn"));
+        assert_eq!(cut.tail().len(), TAIL_BYTES + 1);
+        let last: Vec<&[u8]> = cut.tail_lines().skip(2046).collect();
+        assert_eq!(last, [&b"0000000000000000000000000009999"[..], b"torn"]);
+        assert_eq!(cut.lines(0).count(), HEAD_STEPS[0] / 32);
     }
 
     #[test]
@@ -221,7 +254,7 @@ mod tests {
         while glance.grow().unwrap() {}
         glance.end().unwrap();
         assert_eq!(glance.line(0), None);
-        assert!(glance.tail().is_empty());
+        assert_eq!(glance.tail_lines().count(), 0);
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Adapter for Opencode {
         if is_database_file(path)? {
             build(path, database::read(path, native_id)?)
         } else {
-            build(path, files::read(path)?)?.if_wanted(path, native_id)
+            build(path, files::read(path)?)?.wanted(path, native_id)
         }
     }
 }

@@ -211,21 +211,27 @@ pub(super) fn each_within<T: DeserializeOwned>(
                 if bytes.is_empty() || !wanted(bytes) {
                     continue;
                 }
-                if let Ok(record) = serde_json::from_slice(bytes) {
-                    take(record);
-                    continue;
-                }
-                skipped += 1;
-                if let Some(record) = glued(bytes) {
-                    take(record);
+                let (read, lost) = record(bytes);
+                skipped += lost;
+                if let Some(read) = read {
+                    take(read);
                 }
             }
         }
     }
 }
 
+/// The record that a line is, or that is glued to a torn one in it, and how
+/// many could not be read.
+pub(super) fn record<T: DeserializeOwned>(line: &[u8]) -> (Option<T>, usize) {
+    match serde_json::from_slice(line) {
+        Ok(record) => (Some(record), 0),
+        Err(_) => (glued(line), 1),
+    }
+}
+
 /// The record at the end of a line that begins with a torn one.
-pub(super) fn glued<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
+fn glued<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
     let mut effort = 0;
     for at in memchr::memmem::find_iter(line, b"{\"").skip(1) {
         match serde_json::from_slice(line.get(at..)?) {

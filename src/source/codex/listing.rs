@@ -8,12 +8,13 @@ use tokio_util::sync::CancellationToken;
 use super::history::Said;
 use super::home::{self, Rollouts};
 use super::reading::{self, Reading};
-use super::record::{HistoryBase, Record};
-use crate::session::{Millis, Title, title};
+use super::record::{self, HistoryBase, Record};
+use crate::session::{Millis, TitleSource, title};
 use crate::source::database;
-use crate::source::glance::Glance;
+use crate::source::glance::{CUT, Glance};
 use crate::source::{
     Environment, FoundFile, Kind, Listed, Look, Named, SourceError, SourceNotice, Walk, records,
+    torn,
 };
 
 /// How many files are looked at for the beginning of one session.
@@ -123,19 +124,11 @@ pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     } else {
         return Ok(Look::Sessions(vec![session(path)?]));
     };
-    let named = names.into_iter().map(|(native_id, name)| Named {
-        native_id,
-        title: name_of(&name),
+    let named = names.into_iter().filter_map(|(native_id, name)| {
+        let title = Listed::title(Some((&name, TitleSource::Person)), None)?;
+        Some(Named { native_id, title })
     });
     Ok(Look::Names(named.collect()))
-}
-
-/// A name as a person gave it.
-fn name_of(name: &str) -> Title {
-    Title {
-        text: title::normalise(name, title::MAX_TITLE_BYTES),
-        pinned: true,
-    }
 }
 
 /// How far a file was read.
@@ -144,6 +137,8 @@ struct Beginning {
     reading: Reading,
     /// How many of its first bytes.
     read: usize,
+    /// Whether a record is too long to be read whole.
+    is_cut: bool,
 }
 
 impl Beginning {
@@ -154,6 +149,7 @@ impl Beginning {
             glance: Glance::of(path)?,
             reading: Reading::default(),
             read: 0,
+            is_cut: false,
         };
         beginning.go_on(path, most)?;
         if beginning.reading.shows_more() {
@@ -179,9 +175,25 @@ impl Beginning {
                 }
                 self.read = next;
             }
-            if self.is_enough() || self.read as u64 >= most || !self.glance.grow()? {
+            if self.is_enough() || self.read as u64 >= most {
                 return Ok(());
             }
+            if !self.glance.grow()? {
+                self.cut(id, number + 1);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes what there is of a record that is too long to be read whole.
+    fn cut(&mut self, id: &str, number: usize) {
+        let line = self.glance.head().get(self.read..).unwrap_or_default();
+        let types = record::types(line);
+        if types.is_some_and(|(outer, inner)| record::kind(outer, inner) == record::Kind::Wanted)
+            && let Ok(begun) = torn::read(line)
+        {
+            self.is_cut = true;
+            self.reading.record(begun, Some((id, number)));
         }
     }
 
@@ -197,19 +209,17 @@ impl Beginning {
         self.glance.is_whole() && self.read >= self.glance.head().len()
     }
 
-    /// The first words of what a person said first.
-    fn prompt(&self) -> Option<String> {
+    /// What a person said first.
+    fn prompt(&self) -> Option<&str> {
         let items = self.reading.history.items().iter();
-        let mut said = items.filter(|item| item.said == Said::Person);
-        said.find_map(|item| Some(title::fallback(&item.text)).filter(|text| !text.is_empty()))
+        let said = items.filter(|item| item.said == Said::Person);
+        let mut texts = said.map(|item| &*item.text);
+        texts.find(|text| !title::fallback(text).is_empty())
     }
 
-    /// The file's last lines, or all that were not read yet, the last first.
+    /// The file's last lines, or all that were not read yet.
     fn rest(&self) -> impl Iterator<Item = &[u8]> {
-        let unread = self.glance.head().get(self.read..).unwrap_or_default();
-        let tail = self.glance.tail();
-        let lines = |bytes| <[u8]>::rsplit(bytes, |b: &u8| *b == b'\n');
-        lines(tail).chain(lines(unread)).map(records::trimmed)
+        self.glance.lines(self.read).chain(self.glance.tail_lines())
     }
 
     /// What the file builds on.
@@ -223,15 +233,11 @@ fn session(path: &Path) -> Result<Listed, SourceError> {
     let mut own = Beginning::of(path, u64::MAX)?;
     own.glance.end()?;
     let mut notices = Vec::new();
-    let prompt = match own.base() {
-        Some(base) => first_prompt(path, base, &mut notices).or_else(|| own.prompt()),
-        None => own.prompt(),
-    };
+    let base = own.base();
+    let inherited = base.and_then(|base| first_prompt(path, base, &mut notices));
     let meta = own.reading.meta.take();
-    if meta.is_none() && !own.is_all() {
-        notices.push(SourceNotice::Note(
-            "its first lines are too long to be read for the list".to_owned(),
-        ));
+    if own.is_cut || (meta.is_none() && !own.is_all()) {
+        notices.push(SourceNotice::Note(CUT.to_owned()));
     }
     if own.reading.skipped + own.reading.unread > 0 {
         let records = own.reading.skipped + own.reading.unread;
@@ -241,22 +247,15 @@ fn session(path: &Path) -> Result<Listed, SourceError> {
         .as_ref()
         .is_some_and(|meta| meta.history_base.is_some());
     let about = super::about(path, &meta.unwrap_or_default(), &own.reading);
-    let is_silent = |said: Said| said == Said::Injected;
+    let mut items = own.reading.history.items().iter();
     let is_stub = own.is_all()
         && !is_spread
         && own.reading.unread == 0
-        && own
-            .reading
-            .history
-            .items()
-            .iter()
-            .all(|item| is_silent(item.said));
-    let fallback = prompt.map(|text| Title {
-        text,
-        pinned: false,
-    });
+        && items.all(|item| item.said == Said::Injected);
+    let name = renamed(&own, &about.native_id);
+    let name = name.as_deref().map(|name| (name, TitleSource::Person));
     Ok(Listed {
-        title: renamed(&own, &about.native_id).or(fallback),
+        title: Listed::title(name, inherited.as_deref().or_else(|| own.prompt())),
         created_at: Millis(match about.created_at {
             0 => begun(&about.native_id).unwrap_or(0),
             begun => begun,
@@ -295,7 +294,7 @@ fn first_prompt(
         let Ok(beginning) = Beginning::of(&path, base.end_byte_offset) else {
             break;
         };
-        prompt = beginning.prompt().or(prompt);
+        prompt = beginning.prompt().map(str::to_owned).or(prompt);
         let Some(next) = beginning.base().filter(|_| seen.insert(path.clone())) else {
             break;
         };
@@ -306,28 +305,30 @@ fn first_prompt(
 
 /// The last name that the records give to the session, as far as they were
 /// looked at.
-fn renamed(own: &Beginning, native_id: &str) -> Option<Title> {
-    let late = own.rest().find_map(|line| {
+fn renamed(own: &Beginning, native_id: &str) -> Option<String> {
+    let name = |line: &[u8]| {
         memchr::memmem::find(line, RENAMED)?;
         let record: Record = serde_json::from_slice(line).ok()?;
         let payload = record.payload?;
         let is_its = payload.thread_id.as_ref()?.as_str() == Some(native_id);
         Some(payload.thread_name?.as_str()?.to_owned()).filter(|_| is_its)
-    });
+    };
     let early = || {
         let mut names = own.reading.renamed.iter().rev();
         let found = names.find(|(id, _)| id == native_id);
         found.map(|(_, name)| name.clone())
     };
-    late.or_else(early).map(|name| name_of(&name))
+    own.rest().filter_map(name).last().or_else(early)
 }
 
 /// When the last record was written, if the end of the file was looked at.
 fn last_time(own: &Beginning) -> Option<i64> {
-    let own_lines = own.glance.head().get(..own.read).unwrap_or_default();
-    let read = own_lines.rsplit(|b| *b == b'\n').map(records::trimmed);
-    let is_seen = own.glance.is_whole() || !own.glance.tail().is_empty();
-    let mut lines = own.rest().chain(read).filter(|_| is_seen);
+    let end = if own.glance.is_whole() {
+        own.glance.head()
+    } else {
+        own.glance.tail()
+    };
+    let mut lines = end.rsplit(|b| *b == b'\n').map(records::trimmed);
     lines.find_map(|line| {
         let time = line.strip_prefix(TIME)?;
         let time = time.get(..memchr::memchr(b'"', time)?)?;

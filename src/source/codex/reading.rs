@@ -220,9 +220,8 @@ impl Reading {
                 }
             }
         }
-        let read = serde_json::from_slice(line);
-        self.skipped += usize::from(read.is_err());
-        let read: Option<Record> = read.ok().or_else(|| records::glued(line));
+        let (read, lost) = records::record::<Record>(line);
+        self.skipped += lost;
         // The inside of a torn record is none, though it may look like an old
         // one.
         if let Some(record) = read.filter(|read| read.payload.is_some() || types.is_none()) {
@@ -243,7 +242,9 @@ impl Reading {
         !self.display && self.read.persons == 0 && self.shown.persons > 0
     }
 
-    fn record(&mut self, record: Record, leaf: Option<(&str, usize)>) {
+    /// Takes a record; `leaf` is the id in the name of the file that was asked
+    /// for, and the number of its line there.
+    pub(super) fn record(&mut self, record: Record, leaf: Option<(&str, usize)>) {
         if let Some(time) = record.timestamp.as_ref().and_then(millis) {
             self.time = time;
             if leaf.is_some() && self.first_time.is_none() {

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::rows::{self, Mark, Row, Said};
-use super::{Log, about, cached_title, note_of, rank, seq_after};
+use super::{Log, about, cached_title, note_of, rank, seq_after, source};
 use crate::session::{Millis, Title, TitleSource, title};
-use crate::source::glance::Glance;
+use crate::source::glance::{CUT, Glance};
 use crate::source::{
-    Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records,
+    Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records, torn,
 };
 
 /// What a row that sets a title begins with.
@@ -82,6 +82,8 @@ struct Beginning {
     next: u64,
     /// How many of its first bytes.
     read: usize,
+    /// Whether a row is too long to be read whole.
+    is_cut: bool,
 }
 
 impl Beginning {
@@ -92,6 +94,7 @@ impl Beginning {
             log: Log::new(),
             next: 0,
             read: 0,
+            is_cut: false,
         };
         loop {
             while let Some((line, next)) = beginning.glance.line(beginning.read) {
@@ -102,8 +105,20 @@ impl Beginning {
                 }
             }
             if !beginning.glance.grow()? {
+                beginning.cut();
                 return Ok(beginning);
             }
+        }
+    }
+
+    /// Takes what there is of a row that is too long to be read whole.
+    fn cut(&mut self) {
+        let line = self.glance.head().get(self.read..).unwrap_or_default();
+        if rows::mark(line) == Mark::Wanted
+            && let Ok(begun) = torn::read(line)
+        {
+            self.is_cut = true;
+            self.take(Line::Row(Box::new(begun)));
         }
     }
 
@@ -126,11 +141,13 @@ impl Beginning {
         self.glance.is_whole() && self.read >= self.glance.head().len()
     }
 
-    /// The first words of what a person said first.
-    fn prompt(&self) -> Option<String> {
+    /// What a person said first.
+    fn prompt(&self) -> Option<&str> {
         let mut said = self.log.surface.values();
         said.find_map(|(_, said)| match said {
-            Said::Person(text) => Some(title::fallback(text)).filter(|text| !text.is_empty()),
+            Said::Person(text) => {
+                Some(text.as_str()).filter(|text| !title::fallback(text).is_empty())
+            }
             _ => None,
         })
     }
@@ -146,15 +163,10 @@ impl Beginning {
         })
     }
 
-    /// The log's last lines, or all that were not read yet, the last first.
+    /// The log's last lines, or all that were not read yet.
     fn rest(&self) -> impl Iterator<Item = &[u8]> {
-        let unread = self.glance.head().get(self.read..).unwrap_or_default();
-        backwards(self.glance.tail()).chain(backwards(unread))
+        self.glance.lines(self.read).chain(self.glance.tail_lines())
     }
-}
-
-fn backwards(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
-    lines.rsplit(|b| *b == b'\n').map(records::trimmed)
 }
 
 /// What a line holds.
@@ -173,9 +185,8 @@ fn parsed(line: &[u8], skipped: &mut usize) -> Line {
     if rows::mark(line) == Mark::Noise {
         return Line::Noise;
     }
-    let row = serde_json::from_slice(line);
-    *skipped += usize::from(row.is_err());
-    let row = row.ok().or_else(|| records::glued(line));
+    let (row, lost) = records::record(line);
+    *skipped += lost;
     row.map_or(Line::Noise, |row| Line::Row(Box::new(row)))
 }
 
@@ -188,6 +199,9 @@ pub(super) fn look(path: &Path) -> Result<Listed, SourceError> {
     if log.log.skipped > 0 {
         let records = log.log.skipped;
         notices.push(SourceNotice::Skipped { records });
+    }
+    if log.is_cut {
+        notices.push(SourceNotice::Note(CUT.to_owned()));
     }
     notices.extend(note_of(header).map(SourceNotice::Note));
     let is_stub = log.is_all() && log.is_silent() && log.log.known == log.log.dialogue;
@@ -211,19 +225,20 @@ pub(super) fn look(path: &Path) -> Result<Listed, SourceError> {
 /// The last title that was set, as far as that can be known, or else the first
 /// words of the first prompt.
 fn title_of(path: &Path, log: &Beginning) -> Option<Title> {
-    let late = log.rest().find_map(|line| {
+    let set = |line: &[u8]| {
         line.starts_with(TITLE).then_some(())?;
         let row: Row = serde_json::from_slice(line).ok()?;
-        let (text, pinned) = row.title()?;
-        Some((text.to_owned(), pinned))
-    });
+        let (text, by_person) = row.title()?;
+        Some((text.to_owned(), source(by_person)))
+    };
+    let late = log.rest().filter_map(set).last();
     let cached = || {
         let title = cached_title(path, log.log.header.as_ref()?)?;
-        Some((title, false))
+        Some((title, TitleSource::Fallback))
     };
     let early = || {
         let (_, text, source) = log.log.title.as_ref()?;
-        Some((text.clone(), *source == TitleSource::Person))
+        Some((text.clone(), *source))
     };
     // Where not all was looked at, the cache may know a later title.
     let set = if log.glance.is_whole() {
@@ -231,18 +246,8 @@ fn title_of(path: &Path, log: &Beginning) -> Option<Title> {
     } else {
         late.or_else(cached).or_else(early)
     };
-    let set = set.map(|(text, pinned)| Title {
-        text: title::normalise(&text, title::MAX_TITLE_BYTES),
-        pinned,
-    });
-    let first = || {
-        let text = log.prompt()?;
-        Some(Title {
-            text,
-            pinned: false,
-        })
-    };
-    set.or_else(first)
+    let set = set.as_ref().map(|(text, source)| (text.as_str(), *source));
+    Listed::title(set, log.prompt())
 }
 
 /// When the last event was, if the end of the log was looked at.
@@ -251,9 +256,12 @@ fn last_time(log: &Beginning) -> Option<i64> {
     struct Timed {
         time: i64,
     }
-    let read = log.glance.head().get(..log.read).unwrap_or_default();
-    let is_seen = log.glance.is_whole() || !log.glance.tail().is_empty();
-    let mut lines = log.rest().chain(backwards(read)).filter(|_| is_seen);
+    let end = if log.glance.is_whole() {
+        log.glance.head()
+    } else {
+        log.glance.tail()
+    };
+    let mut lines = end.rsplit(|b| *b == b'\n').map(records::trimmed);
     lines.find_map(|line| Some(serde_json::from_slice::<Timed>(line).ok()?.time))
 }
 

@@ -3,17 +3,15 @@
 //! `part/*.json`.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::current::{Message, MessageData, Part, PartData, Time};
 use super::{Revert, SourceError, Stored, first_prompt};
 use crate::source::glance::Glance;
-use crate::source::records;
+use crate::source::{records, torn};
 
 /// How many messages of an untitled session are looked at for its first
 /// prompt.
@@ -21,65 +19,19 @@ const FIRST_MESSAGES: usize = 16;
 /// The largest document that is read for a list, in bytes.
 const MAX_LISTED_BYTES: u64 = 1024 * 1024;
 
-#[derive(Default)]
+#[derive(Default, Deserialize)]
 struct SessionData {
     id: Option<String>,
     directory: Option<String>,
     title: Option<String>,
     version: Option<String>,
+    #[serde(rename = "projectID")]
     project: Option<String>,
+    #[serde(rename = "parentID")]
     parent: Option<String>,
     time: Option<Time>,
     /// Read apart, so that a new form of it loses nothing else.
     revert: Option<Value>,
-}
-
-impl<'de> Deserialize<'de> for SessionData {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let mut data = Self::default();
-        Fields(&mut data).deserialize(from)?;
-        Ok(data)
-    }
-}
-
-/// Fills in what it finds, so that a document that is cut off tells what
-/// stands before the cut.
-struct Fields<'a>(&'a mut SessionData);
-
-impl<'de> DeserializeSeed<'de> for Fields<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Fields<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a session")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let data = self.0;
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "id" => data.id = map.next_value()?,
-                "directory" => data.directory = map.next_value()?,
-                "title" => data.title = map.next_value()?,
-                "version" => data.version = map.next_value()?,
-                "projectID" => data.project = map.next_value()?,
-                "parentID" => data.parent = map.next_value()?,
-                "time" => data.time = map.next_value()?,
-                "revert" => data.revert = map.next_value()?,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 #[derive(Deserialize)]
@@ -124,9 +76,10 @@ pub(super) fn read(path: &Path) -> Result<Stored, SourceError> {
 pub(super) fn glance(path: &Path) -> Result<(Stored, bool), SourceError> {
     let mut glance = Glance::of(path)?;
     while glance.grow()? {}
-    let mut data = SessionData::default();
-    let mut json = serde_json::Deserializer::from_slice(records::trimmed(glance.head()));
-    let is_all = Fields(&mut data).deserialize(&mut json).is_ok();
+    let whole = serde_json::from_slice(records::trimmed(glance.head()));
+    let is_all = whole.is_ok();
+    let data = whole.or_else(|_| torn::read(glance.head()));
+    let data: SessionData = data.unwrap_or_default();
     Ok((session(path, data), is_all))
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::{Stored, files, is_database_file};
-use crate::session::{Millis, Title, title};
+use crate::session::{Millis, TitleSource};
 use crate::source::database;
 use crate::source::{
     Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records,
@@ -100,10 +100,8 @@ pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
 pub(super) fn look(path: &Path) -> Result<Vec<Listed>, SourceError> {
     if is_database_file(path)? {
         let entries = super::database::list(path)?.into_iter();
-        let listed = entries.map(|entry| {
-            let prompt = entry.first_prompt;
-            listed(entry.stored, entry.has_messages, || prompt)
-        });
+        let listed =
+            entries.map(|entry| listed(entry.stored, entry.has_messages, entry.first_prompt));
         return Ok(listed.collect());
     }
     let (stored, is_all) = files::glance(path)?;
@@ -113,7 +111,7 @@ pub(super) fn look(path: &Path) -> Result<Vec<Listed>, SourceError> {
     } else {
         None
     };
-    let mut listed = listed(stored, has_messages, || prompt);
+    let mut listed = listed(stored, has_messages, prompt);
     if !is_all {
         let note = "its document is damaged, or too long to be read whole for the list";
         listed.notices.push(SourceNotice::Note(note.to_owned()));
@@ -121,27 +119,18 @@ pub(super) fn look(path: &Path) -> Result<Vec<Listed>, SourceError> {
     Ok(vec![listed])
 }
 
-fn listed(
-    stored: Stored,
-    has_messages: bool,
-    first_prompt: impl FnOnce() -> Option<String>,
-) -> Listed {
+fn listed(stored: Stored, has_messages: bool, first_prompt: Option<String>) -> Listed {
     let kind = match (&stored.parent, has_messages) {
         (_, false) => Kind::Stub,
         (Some(_), true) => Kind::Subagent,
         (None, true) => Kind::Session,
     };
-    let named = stored
-        .title
-        .map(|named| title::normalise(&named, title::MAX_TITLE_BYTES));
-    let text = named.or_else(|| Some(title::fallback(&first_prompt()?)));
+    let named = stored.title.as_deref();
+    let named = named.map(|named| (named, TitleSource::Fallback));
     Listed {
+        title: Listed::title(named, first_prompt.as_deref()),
         native_id: stored.id,
         cwd: stored.directory,
-        title: text.filter(|text| !text.is_empty()).map(|text| Title {
-            text,
-            pinned: false,
-        }),
         created_at: Millis(stored.created),
         updated_at: stored.updated.map(Millis),
         parent: stored.parent,

@@ -1,112 +1,220 @@
-//! What a list shows of a session is what reading all of it tells.
+//! What a list shows of a file is what reading all of it says.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ibid::reference::projection::capture;
-use ibid::source::{Adapter, Kind, Listed, Look, Walk, adapters};
+use ibid::session::{Role, Title, title};
+use ibid::source::{Adapter, ForeignSession, Kind, Listed, Look, Walk, adapters};
+use ibid::tool::Tool;
 
-use super::support::{Expected, expectations};
+use super::support::files;
 
-/// What the tool keeps apart from the session in the folders above a file:
-/// names, and whether a scan of one of them finds the file.
-fn around(adapter: &dyn Adapter, file: &Path) -> (HashMap<String, String>, bool) {
-    let (mut names, mut is_found) = (HashMap::new(), false);
-    for place in file.ancestors().skip(1).take(6) {
+fn adapter(tool: Tool) -> &'static dyn Adapter {
+    adapters().find(|adapter| adapter.tool() == tool).unwrap()
+}
+
+/// The one session that a look finds in a file.
+fn look(tool: Tool, file: &Path) -> Listed {
+    match adapter(tool).look(file).unwrap() {
+        Look::Sessions(mut listed) if listed.len() == 1 => listed.remove(0),
+        other => panic!("{}: {other:?}", file.display()),
+    }
+}
+
+/// The names that a tool keeps apart from its sessions, in the folders above
+/// a file. Of two files that name one session the first counts.
+fn names(tool: Tool, file: &Path) -> HashMap<String, Title> {
+    let mut names = HashMap::new();
+    for folder in file.ancestors().skip(1).take(5) {
         let mut walk = Walk::default();
-        adapter.scan(place, &mut walk);
-        let beside = place.join("session_index.jsonl");
-        adapter.scan(&beside, &mut walk);
-        // The first file that has a name for a session wins.
-        walk.files.sort_by(|a, b| a.path.cmp(&b.path));
-        for found in walk.files {
-            if found.path == file {
-                is_found = true;
-                assert_eq!(adapter.find(place, file), Some(found));
-            } else if !found.path.ends_with("opencode.db")
-                && let Ok(Look::Names(named)) = adapter.look(&found.path)
-            {
+        adapter(tool).scan(&folder.join("session_index.jsonl"), &mut walk);
+        adapter(tool).scan(folder, &mut walk);
+        let found = walk.files.iter().filter(|found| found.path != file);
+        for found in found {
+            if let Ok(Look::Names(named)) = adapter(tool).look(&found.path) {
                 for named in named {
-                    names.entry(named.native_id).or_insert(named.title.text);
+                    names.entry(named.native_id).or_insert(named.title);
                 }
             }
         }
     }
-    (names, is_found)
+    names
 }
 
-fn check(adapter: &dyn Adapter, root: &Path, expected: &Expected) {
-    let name = &expected.file;
-    let path = root.join(name);
-    let id = &expected.session_id;
-    let read = adapter.read(&path, Some(id));
-    let read = read.unwrap_or_else(|e| panic!("{name}: {e}"));
-    let Look::Sessions(listed) = adapter.look(&path).unwrap() else {
-        panic!("{name}: no sessions");
+fn agree(tool: Tool, file: &Path) {
+    let Look::Sessions(sessions) = adapter(tool).look(file).unwrap() else {
+        panic!("{}", file.display());
     };
-    let listed: &Listed = listed
-        .iter()
-        .find(|listed| listed.native_id == *id)
-        .unwrap_or_else(|| panic!("{name}: {id} is not listed"));
-    let (names, is_found) = around(adapter, &path);
-    // Some samples lie where the tool would not put them.
-    let is_at_home = name.contains("-real/") || name.contains("-fork/");
-    assert!(is_found || !is_at_home, "{name} is not found");
+    assert!(!sessions.is_empty());
+    let names = names(tool, file);
+    for mut listed in sessions {
+        if let Some(named) = names.get(&listed.native_id) {
+            listed.title = Some(named.clone());
+        }
+        agree_on(tool, file, &listed);
+    }
+}
 
+fn agree_on(tool: Tool, file: &Path, listed: &Listed) {
+    let name = file.display();
+    let read = adapter(tool).read(file, Some(&listed.native_id)).unwrap();
     let header = read.session.header();
     assert_eq!(listed.cwd, header.cwd, "{name}");
-    assert_eq!(listed.created_at, header.created_at, "{name}");
-    let parent = listed.parent.as_ref();
-    let parent = parent.map(|parent| read.tool.session_id(parent));
+    let parent = listed.parent.as_deref().map(|id| tool.session_id(id));
     assert_eq!(parent, header.parent_session, "{name}");
     let conversation = capture(&read.session).conversation;
-    let kind = match (conversation.is_empty(), read.is_subagent) {
-        (true, _) => Kind::Stub,
-        (false, true) => Kind::Subagent,
-        (false, false) => Kind::Session,
-    };
-    assert_eq!(listed.kind, kind, "{name}");
-    let notices: Vec<String> = listed.notices.iter().map(ToString::to_string).collect();
-    assert_eq!(notices, [""; 0], "{name}");
-    if let Some(updated_at) = listed.updated_at {
-        assert!(updated_at >= listed.created_at, "{name}");
+    if listed.kind != Kind::Stub {
+        let is_subagent = listed.kind == Kind::Subagent;
+        assert_eq!(is_subagent, read.is_subagent, "{name}");
+        assert!(!conversation.is_empty(), "{name}");
     }
-    let shown = names.get(id).cloned();
-    let own = listed.title.as_ref().map(|title| title.text.clone());
-    // A compaction can take the first prompt away; the list goes by it still.
-    let is_compacted = conversation.iter().any(|item| item.checkpoint);
-    if read.session.title().is_some() || !is_compacted {
-        assert_eq!(shown.or(own), read.session.display_title(), "{name}");
+    assert_eq!(listed.notices, [], "{name}");
+    // A stub's session is read from another file.
+    if listed.kind != Kind::Stub {
+        assert_eq!(listed.created_at, header.created_at, "{name}");
+        agree_on_the_title(listed, &read, &name.to_string());
     }
-    if let (Some(own), Some(title)) = (&listed.title, read.session.title())
-        && !names.contains_key(id)
-    {
-        assert_eq!(own, title, "{name}");
+    if let Some(messages) = listed.messages.filter(|_| listed.kind != Kind::Stub) {
+        assert_eq!(
+            messages,
+            u32::try_from(conversation.len()).unwrap(),
+            "{name}"
+        );
     }
 }
 
-fn check_tool(tool: &str) {
-    let adapter = adapters().find(|adapter| adapter.tool().name() == tool);
-    let adapter = adapter.unwrap();
-    let mut count = 0;
-    for (root, expected) in expectations(tool) {
-        check(adapter, &root, &expected);
-        count += 1;
+/// A session without a title of its own is listed by its first prompt, which
+/// a compaction leaves out of the conversation.
+fn agree_on_the_title(listed: &Listed, read: &ForeignSession, name: &str) {
+    if let Some(own) = read.session.title() {
+        assert_eq!(listed.title.as_ref(), Some(own), "{name}");
+        return;
     }
-    assert!(count > 0);
+    let conversation = capture(&read.session).conversation;
+    if conversation.iter().any(|item| item.checkpoint) {
+        return;
+    }
+    let prompt = conversation.iter().find(|item| item.role == Role::User);
+    let expected = prompt.map(|item| title::fallback(&item.text));
+    let shown = listed.title.as_ref().map(|title| title.text.clone());
+    assert_eq!(shown, expected, "{name}");
 }
 
-#[test]
-fn sessions_of_codex_are_listed_as_they_are_read() {
-    check_tool("codex");
-}
-
-#[test]
-fn sessions_of_opencode_are_listed_as_they_are_read() {
-    check_tool("opencode");
+/// The folder above a file in which its tool keeps all.
+fn place(file: &Path, levels: usize) -> PathBuf {
+    file.ancestors().nth(levels).unwrap().to_owned()
 }
 
 #[test]
-fn sessions_of_dsh_are_listed_as_they_are_read() {
-    check_tool("dsh");
+fn files_of_claude_code_are_listed_as_they_are_read() {
+    for file in files("claude-code") {
+        agree(Tool::ClaudeCode, &file);
+    }
+}
+
+#[test]
+fn files_of_gemini_are_listed_as_they_are_read() {
+    for file in files("gemini") {
+        agree(Tool::Gemini, &file);
+    }
+}
+
+#[test]
+fn files_of_gemini_are_found_and_located_where_it_keeps_them() {
+    for file in files("gemini") {
+        let place = place(&file, 3);
+        let mut walk = Walk::default();
+        adapter(Tool::Gemini).scan(&place, &mut walk);
+        assert!(walk.files.iter().any(|found| found.path == file));
+        let listed = look(Tool::Gemini, &file);
+        let located = adapter(Tool::Gemini).locate(&place, &listed.native_id);
+        let located = look(Tool::Gemini, &located.unwrap());
+        assert_eq!(located.native_id, listed.native_id);
+        assert_eq!(located.kind, Kind::Session);
+    }
+}
+
+#[test]
+fn files_of_claude_code_are_found_where_it_keeps_them() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude-code");
+    let mut walk = Walk::default();
+    adapter(Tool::ClaudeCode).scan(&fixtures, &mut walk);
+    assert!(walk.obstacles.is_empty());
+    assert_eq!(walk.files.len(), 3);
+    for found in &walk.files {
+        let id = found.native_id.as_deref().unwrap();
+        assert_eq!(look(Tool::ClaudeCode, &found.path).native_id, id);
+        let located = adapter(Tool::ClaudeCode).locate(&fixtures, id);
+        assert_eq!(located.as_ref(), Some(&found.path));
+    }
+}
+
+#[test]
+fn files_of_codex_are_listed_as_they_are_read() {
+    for file in files("codex") {
+        agree(Tool::Codex, &file);
+    }
+}
+
+#[test]
+fn files_of_dsh_are_listed_as_they_are_read() {
+    for file in files("dsh") {
+        agree(Tool::Dsh, &file);
+    }
+}
+
+#[test]
+fn files_of_opencode_are_listed_as_they_are_read() {
+    for file in files("opencode") {
+        agree(Tool::Opencode, &file);
+    }
+}
+
+/// The paths below `root` that a scan of `place` finds, each of which can be
+/// found and located again by the id that its name tells.
+fn found(tool: Tool, place: &Path, root: &Path) -> Vec<String> {
+    let adapter = adapter(tool);
+    let mut walk = Walk::default();
+    adapter.scan(place, &mut walk);
+    assert!(walk.obstacles.is_empty(), "{:?}", walk.obstacles);
+    let mut paths = Vec::new();
+    for found in &walk.files {
+        let id = found.native_id.as_deref().unwrap();
+        assert_eq!(look(tool, &found.path).native_id, id);
+        let located = adapter.locate(place, id).unwrap();
+        assert_eq!(look(tool, &located).native_id, id);
+        assert_eq!(adapter.find(place, &found.path).as_ref(), Some(found));
+        let path = found.path.strip_prefix(root).unwrap();
+        paths.push(path.to_str().unwrap().to_owned());
+    }
+    paths.sort();
+    paths
+}
+
+#[test]
+fn files_are_found_where_their_tools_keep_them() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    for (tool, place) in [
+        (Tool::Codex, "codex/v0.171/sessions"),
+        (Tool::Codex, "codex/v0.171/archived_sessions"),
+        (Tool::Codex, "codex/v0.171-zst/sessions"),
+        (Tool::Codex, "codex/v0.171-fork/sessions"),
+        (Tool::Codex, "codex/v0.120/sessions"),
+        (Tool::Dsh, "dsh/v0-real/sessions"),
+        (Tool::Dsh, "dsh/v4-real/sessions"),
+        (Tool::Opencode, "opencode/v1.0.152-real"),
+    ] {
+        let place = fixtures.join(place);
+        let found = found(tool, &place, &fixtures);
+        let prefix = place.strip_prefix(&fixtures).unwrap();
+        let mut expected: Vec<String> = files(tool.name())
+            .iter()
+            .filter_map(|file| file.strip_prefix(&fixtures).ok())
+            .filter(|file| file.starts_with(prefix))
+            .map(|file| file.to_str().unwrap().to_owned())
+            .collect();
+        expected.sort();
+        assert_eq!(found, expected, "{}", place.display());
+    }
 }

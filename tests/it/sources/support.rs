@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -11,9 +12,9 @@ use serde::Deserialize;
 
 /// What reading a file must give.
 #[derive(Deserialize)]
-pub struct Expected {
-    pub file: String,
-    pub session_id: String,
+struct Expected {
+    file: String,
+    session_id: String,
     cwd: Option<String>,
     title: Option<String>,
     conversation: Vec<Item>,
@@ -41,25 +42,6 @@ fn check_all(root: &Path, expected: &Path) -> usize {
         count += 1;
     }
     count
-}
-
-/// All expectations of a tool's fixtures and samples, and the folder that
-/// their files are named from.
-pub fn expectations(tool: &str) -> Vec<(PathBuf, Expected)> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let mut folders = vec![(fixtures.join(tool).join("expected"), fixtures)];
-    if let Some(samples) = std::env::var_os("IBID_SAMPLES").map(PathBuf::from) {
-        let root = samples.parent().unwrap().to_owned();
-        folders.push((samples.join("expected").join(tool), root));
-    }
-    let mut all = Vec::new();
-    for (folder, root) in folders.into_iter().filter(|(folder, _)| folder.is_dir()) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let expected = fs::read(entry.unwrap().path()).unwrap();
-            all.push((root.clone(), serde_json::from_slice(&expected).unwrap()));
-        }
-    }
-    all
 }
 
 /// Reads the file that one expectation names, beside `root`.
@@ -99,6 +81,27 @@ pub fn check_samples(tool: &str) {
         before,
         "reading changed something"
     );
+}
+
+/// The files of a tool that there is an expectation of: its fixtures, and its
+/// samples where `IBID_SAMPLES` names a folder of them.
+pub fn files(tool: &str) -> Vec<PathBuf> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut files = files_beside(&fixtures, &fixtures.join(tool).join("expected"));
+    if let Some(samples) = std::env::var_os("IBID_SAMPLES").map(PathBuf::from) {
+        let expected = samples.join("expected").join(tool);
+        files.extend(files_beside(samples.parent().unwrap(), &expected));
+    }
+    files
+}
+
+fn files_beside(root: &Path, expected: &Path) -> Vec<PathBuf> {
+    let file = |entry: io::Result<fs::DirEntry>| {
+        let expected = fs::read(entry.unwrap().path()).unwrap();
+        let expected: Expected = serde_json::from_slice(&expected).unwrap();
+        root.join(expected.file)
+    };
+    fs::read_dir(expected).unwrap().map(file).collect()
 }
 
 fn check(root: &Path, expected: &Expected) {

@@ -9,6 +9,7 @@ use super::super::tests::{
 };
 use super::super::{Adapter, Codex};
 use super::*;
+use crate::session::Title;
 
 const NOISE: &str = "x";
 
@@ -316,7 +317,13 @@ fn names(path: &Path) -> Vec<(String, Title)> {
 }
 
 fn pinned(id: &str, name: &str) -> (String, Title) {
-    (id.to_owned(), name_of(name))
+    (
+        id.to_owned(),
+        Title {
+            text: name.to_owned(),
+            pinned: true,
+        },
+    )
 }
 
 #[test]
@@ -382,22 +389,36 @@ fn looking_at_a_session_opens_no_index() {
 }
 
 #[test]
-fn a_first_line_without_end_leaves_what_the_name_and_the_end_tell() {
-    let long = line(
-        "session_meta",
-        json!({"id": ID, "x": NOISE.repeat(20_000_000)}),
-    );
+fn of_a_record_that_is_too_long_the_beginning_is_read() {
+    let long = json!({"id": ID, "cwd": "/w", "x": NOISE.repeat(20_000_000)});
     let last = at("2026-12-02T00:00:00.500Z", user("hi"));
-    let listed = look_at(&Fixture::new(), lines(&[long, last]));
+    let text = lines(&[line("session_meta", long), last]);
+    let listed = look_at(&Fixture::new(), text);
+    assert_eq!(
+        (listed.native_id.as_str(), listed.cwd.as_deref()),
+        (ID, Some("/w"))
+    );
+    assert_eq!(listed.created_at, Millis(1_796_158_668_947));
+    assert_eq!(listed.updated_at, Some(Millis(1_796_169_600_500)));
+    assert_eq!(notices(&listed), [CUT]);
+    let pasted = user(&format!("look at this {}", NOISE.repeat(3_000_000)));
+    let listed = look_at(&Fixture::new(), lines(&[meta(ID), pasted]));
+    let (shown, _) = title(&listed).unwrap();
+    assert!(shown.starts_with("look at this xxx"), "{shown}");
+    assert_eq!(notices(&listed), [CUT]);
+}
+
+#[test]
+fn a_first_line_of_nothing_leaves_what_the_name_and_the_end_tell() {
+    let last = at("2026-12-02T00:00:00.500Z", user("hi"));
+    let text = NOISE.repeat(20_000_000) + "\n" + &lines(&[last]);
+    let listed = look_at(&Fixture::new(), text);
     assert_eq!(listed.native_id, ID);
     // A session's id tells when it began.
     assert_eq!(listed.created_at, Millis(1_796_158_668_926));
     assert_eq!(listed.updated_at, Some(Millis(1_796_169_600_500)));
     assert_eq!(listed.kind, Kind::Session);
-    assert_eq!(
-        notices(&listed),
-        ["its first lines are too long to be read for the list"]
-    );
+    assert_eq!(notices(&listed), [CUT]);
 }
 
 #[test]

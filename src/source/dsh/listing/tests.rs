@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use super::super::tests::{HEADER, answer, home_with_cache, torn, user, user_of};
 use super::super::{Adapter, Dsh, Look};
 use super::*;
+use crate::session::Title;
 
 #[test]
 fn the_environment_tells_where_it_keeps_its_sessions() {
@@ -266,16 +267,21 @@ fn damage_leaves_what_is_whole_and_is_counted() {
 }
 
 #[test]
-fn a_first_line_without_end_is_not_read_to_its_end() {
+fn of_a_row_that_is_too_long_the_beginning_is_read() {
     let endless = HEADER.replace("/w", &"w".repeat(20_000_000));
     let listed = look_at(&[&endless, &user(1, "hi")]);
+    assert_eq!(
+        (listed.native_id.as_str(), listed.created_at),
+        ("s", Millis(7))
+    );
     assert_eq!(listed.kind, Kind::Session);
     assert_eq!(listed.updated_at, Some(Millis(9)));
-    assert!(
-        notices(&listed)[0].contains("header"),
-        "{:?}",
-        listed.notices
-    );
+    assert_eq!(notices(&listed), [CUT]);
+    let pasted = user(1, &format!("look at this {}", "x".repeat(3_000_000)));
+    let listed = look_at(&[HEADER, &pasted]);
+    let (shown, _) = title(&listed).unwrap();
+    assert!(shown.starts_with("look at this xxx"), "{shown}");
+    assert_eq!(notices(&listed), [CUT]);
 }
 
 #[test]

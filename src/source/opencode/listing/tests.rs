@@ -7,6 +7,7 @@ use super::super::database::tests::{add_message, add_session, contents, database
 use super::super::tests::{DONE, Storage, USER, said};
 use super::super::{Adapter, Look, Opencode};
 use super::*;
+use crate::session::Title;
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
     let variables = variables.iter();

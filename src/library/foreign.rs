@@ -13,7 +13,7 @@ use crate::reference::projection::{Damage, capture};
 use crate::session::{Header, SessionId};
 use crate::source::{
     Adapter, Environment, ForeignSession, FoundFile, Listed, Look, SourceError, SourceNotice, Walk,
-    detect,
+    adapters, detect,
 };
 use crate::tool::Tool;
 
@@ -32,6 +32,15 @@ impl ToolLogs {
             places: adapter.places(environment),
             adapter,
         }
+    }
+
+    /// Those of these tools, for [`Library::over`](super::Library::over).
+    #[must_use]
+    pub fn of(tools: &[Tool], environment: &Environment) -> Vec<Arc<dyn LogFiles>> {
+        adapters()
+            .filter(|adapter| tools.contains(&adapter.tool()))
+            .map(|adapter| Arc::new(Self::new(adapter, environment)) as Arc<dyn LogFiles>)
+            .collect()
     }
 
     /// Where the tool keeps its sessions, whether or not anything is there.

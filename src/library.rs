@@ -13,6 +13,7 @@ mod files;
 mod gathering;
 pub mod index;
 pub mod matcher;
+pub mod query;
 mod refresh;
 mod stored;
 

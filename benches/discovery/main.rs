@@ -60,7 +60,9 @@ const PASTED: [&str; 4] = [
 type Texts = Vec<String>;
 
 fn main() {
-    let mut sizes: Vec<u64> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
+    let mut sizes: Vec<u64> = std::env::args()
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
     if sizes.is_empty() {
         sizes = vec![100_000, 1_000_000];
     }
@@ -110,7 +112,7 @@ fn load(count: u64) -> Library {
         library.load().unwrap();
         assert_eq!(library.index().len() as u64, count);
     });
-    let listing = best(3, || drop(files.scan().unwrap()));
+    let listing = best(3, || drop(files.scan(&CancellationToken::new()).unwrap()));
     println!(
         "  load (less a scan) {:8.1} ms",
         ms(load.saturating_sub(listing))

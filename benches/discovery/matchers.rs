@@ -63,6 +63,7 @@ impl Match for Ibid {
             target_cwd: Some(cwd(0)),
             exclude: Some(MadeUp::id(0).into()),
             limit: LIMIT,
+            ..Query::default()
         };
         let never = CancellationToken::new();
         let hits = search(&self.index, &query, self.state.as_ref(), &never).unwrap();
@@ -80,7 +81,10 @@ pub struct Bare {
 impl Bare {
     pub fn new(lines: &[String]) -> Self {
         Self {
-            lines: lines.iter().map(|line| Utf32String::from(&**line)).collect(),
+            lines: lines
+                .iter()
+                .map(|line| Utf32String::from(&**line))
+                .collect(),
         }
     }
 }
@@ -140,8 +144,8 @@ impl Match for Frizbee {
     fn key(&mut self, text: &str) {
         let config = frizbee::Config::default().sort(frizbee::SortStrategy::IndexAsc);
         let threads = rayon::current_num_threads();
-        let all = frizbee::Matcher::from_query(text, &config)
-            .match_list_parallel(&self.lines, threads);
+        let all =
+            frizbee::Matcher::from_query(text, &config).match_list_parallel(&self.lines, threads);
         black_box(top(all));
     }
 }

@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Output};
 use crate::chat::ATTEMPT;
-use crate::library::TOOL;
 use crate::session::{Event, MessageKind, Payload, SessionId};
 use crate::store::{StoreError, log};
 
@@ -54,7 +53,7 @@ fn list(out: &mut Output) -> Result<(), CliError> {
                     return json!({
                         "sessionId": entry.id,
                         "updatedAt": entry.updated_at,
-                        "tool": TOOL,
+                        "tool": entry.tool.name(),
                         "unread": true,
                     });
                 }
@@ -65,7 +64,7 @@ fn list(out: &mut Output) -> Result<(), CliError> {
                     "createdAt": entry.created_at,
                     "updatedAt": entry.updated_at,
                     "messages": entry.messages,
-                    "tool": TOOL,
+                    "tool": entry.tool.name(),
                 })
             })
             .collect();

@@ -148,6 +148,24 @@ impl Filter {
             before: self.before.iter().map(|moment| moment.at(now)).min(),
         }
     }
+
+    /// Whether all that it admits at `now`, `other` admitted at the moment
+    /// `then`. It may say no where that is so.
+    #[must_use]
+    pub fn narrows(&self, now: Millis, other: &Self, then: Millis) -> bool {
+        let tools = Tool::ALL
+            .into_iter()
+            .all(|tool| other.admits_tool(tool) || !self.admits_tool(tool));
+        let cwds = other
+            .cwds
+            .iter()
+            .all(|wide| self.cwds.iter().any(|part| part.contains(wide)));
+        let not_cwds = other
+            .not_cwds
+            .iter()
+            .all(|part| self.not_cwds.iter().any(|wide| part.contains(wide)));
+        tools && cwds && not_cwds && self.span(now).is_within(other.span(then))
+    }
 }
 
 /// From one moment to before another, open where there is none.
@@ -163,6 +181,16 @@ impl TimeSpan {
     pub fn has(self, moment: Millis) -> bool {
         self.since.is_none_or(|since| since <= moment)
             && self.before.is_none_or(|before| moment < before)
+    }
+
+    fn is_within(self, other: Self) -> bool {
+        let begins = other
+            .since
+            .is_none_or(|wide| self.since.is_some_and(|since| since >= wide));
+        let ends = other
+            .before
+            .is_none_or(|wide| self.before.is_some_and(|before| before <= wide));
+        begins && ends
     }
 }
 

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::detect::Head;
-use super::walk::Walk;
+use super::walk::{FoundFile, Walk};
 use super::{ForeignSession, SourceError, SourceNotice};
 use crate::session::{Millis, Title};
 use crate::tool::Tool;
@@ -24,6 +24,15 @@ pub trait Adapter: Send + Sync {
 
     /// Finds the files of one place by their names and states; opens none.
     fn scan(&self, place: &Path, walk: &mut Walk);
+
+    /// What one file of a place is now; `None` when [`scan`](Self::scan) would
+    /// not find it.
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        let _ = place;
+        let mut walk = Walk::default();
+        walk.file(path.to_owned(), None);
+        walk.files.pop()
+    }
 
     /// Takes a bounded look into a file that [`scan`](Self::scan) found:
     /// enough to list its sessions, and never all of a big one.

@@ -241,3 +241,40 @@ fn a_problem_says_what_to_type_instead() {
     );
     assert_eq!(said("cwd:"), "cwd: takes a part of a directory");
 }
+
+#[test]
+fn a_filter_that_grows_narrows_what_it_was() {
+    for (narrow, wide) in [
+        ("", ""),
+        ("tool:codex", ""),
+        ("tool:codex", "tool:codex,claude"),
+        ("tool:codex", "-tool:claude"),
+        ("cwd:api", "cwd:a"),
+        ("cwd:api cwd:web", "cwd:web"),
+        ("-cwd:a", "-cwd:api"),
+        ("since:1d", "since:7d"),
+        ("-since:7d", "-since:1d"),
+        ("since:7d", "since:7d"),
+        ("cwd:a since:2026-11-02", "since:2026-11-01"),
+    ] {
+        let (narrow_filter, wide_filter) = (filter(narrow), filter(wide));
+        assert!(
+            narrow_filter.narrows(NOW, &wide_filter, NOW),
+            "{narrow}, {wide}"
+        );
+        let back = wide_filter.narrows(NOW, &narrow_filter, NOW);
+        assert_eq!(back, narrow == wide, "{wide}, {narrow}");
+    }
+    assert!(!filter("tool:codex").narrows(NOW, &filter("cwd:a"), NOW));
+    assert!(!filter("cwd:a").narrows(NOW, &filter("-cwd:b"), NOW));
+}
+
+#[test]
+fn time_that_passes_narrows_what_is_young_and_widens_what_is_old() {
+    let later = Millis(NOW.0 + 1);
+    let (young, old) = (filter("since:1d"), filter("-since:1d"));
+    assert!(young.narrows(later, &young, NOW));
+    assert!(!young.narrows(NOW, &young, later));
+    assert!(!old.narrows(later, &old, NOW));
+    assert!(old.narrows(NOW, &old, later));
+}

@@ -149,6 +149,18 @@ pub struct Named {
     pub title: Title,
 }
 
+/// The environment variables that say where tools keep their sessions.
+pub const VARIABLES: [&str; 8] = [
+    "APPDATA",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "CODEX_SQLITE_HOME",
+    "DSH_HOME",
+    "GEMINI_CLI_HOME",
+    "OPENCODE_DB",
+    "XDG_DATA_HOME",
+];
+
 /// What of the surroundings decides where tools keep their sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
@@ -174,11 +186,8 @@ impl Environment {
     #[must_use]
     pub fn of_process() -> Self {
         let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-        let utf8 = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
-        Self {
-            home,
-            variables: std::env::vars_os().filter_map(utf8).collect(),
-        }
+        let set = |name| Some((name, std::env::var_os(name)?));
+        Self::new(home, VARIABLES.into_iter().filter_map(set))
     }
 
     /// The person's home folder.

@@ -231,7 +231,9 @@ fn a_document_lists_its_session() {
 
 #[test]
 fn a_document_tells_when_its_session_was_used_and_its_project_where() {
-    let storage = Storage::new(r#","time":{"created":5,"updated":9}"#);
+    let storage = Storage::new("");
+    let document = r#"{"id":"ses_1","projectID":"p","time":{"created":5,"updated":9}}"#;
+    storage.put("session/p/ses_1.json", document);
     storage.put("project/p.json", r#"{"id":"p","worktree":"/w"}"#);
     let listed = one(&storage.session);
     assert_eq!(listed.updated_at, Some(Millis(9)));

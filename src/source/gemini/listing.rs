@@ -235,7 +235,7 @@ impl Looking {
     /// messages.
     fn take_later(&mut self, line: &[u8], is_last: bool) {
         let tells = |mark: &[u8]| memmem::find(line, mark).is_some();
-        if !is_last && !tells(b"\"$set\"") && !tells(b"\"sessionId\"") {
+        if !is_last && !tells(b"\"summary\"") && !tells(b"\"sessionId\"") {
             return;
         }
         let (record, skipped) = records::record::<Record>(line);

@@ -3,7 +3,7 @@
 //! A file tells its id, its directory, when it began and the first prompt in
 //! its first records; titles and the last moment stand in its last ones.
 
-use std::fs::DirEntry;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
@@ -15,13 +15,11 @@ use crate::session::Millis;
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::loose::Word;
 use crate::source::{
-    Environment, Kind, Listed, Look, SourceError, SourceNotice, Walk, records, torn,
+    Environment, FoundFile, Kind, Listed, Look, SourceError, SourceNotice, Walk, records, torn,
 };
 
 /// How deep folders of subagents are walked.
 const AGENT_FOLDERS: usize = super::AGENT_FOLDERS;
-/// What the name of a subagent's file begins with.
-const AGENT: &str = "agent-";
 
 /// The folders of projects.
 pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
@@ -42,7 +40,7 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
         if kind.is_dir() {
             walk.folder(&project.path(), |walk, entry, kind| {
                 if kind.is_file() {
-                    file(walk, entry, |stem| is_uuid(stem) || stem.starts_with(AGENT));
+                    file(walk, entry.path(), is_session);
                 } else if entry.file_name().to_str().is_some_and(is_uuid) {
                     walk.folder(&entry.path(), |walk, entry, kind| {
                         if kind.is_dir() && entry.file_name() == "subagents" {
@@ -59,24 +57,50 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
 fn agents(walk: &mut Walk, folder: &Path, depth: usize) {
     walk.folder(folder, |walk, entry, kind| {
         if kind.is_file() {
-            file(walk, entry, |stem| stem.starts_with(AGENT));
+            file(walk, entry.path(), is_agent);
         } else if depth > 1 {
             agents(walk, &entry.path(), depth - 1);
         }
     });
 }
 
+/// What one file of a place is now, if it lies where a scan looks.
+pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
+    let folders = path.strip_prefix(place).ok()?.parent()?;
+    let folders: Vec<&str> = folders.iter().map(OsStr::to_str).collect::<Option<_>>()?;
+    let mut walk = Walk::default();
+    match folders.as_slice() {
+        [_] => file(&mut walk, path.to_owned(), is_session),
+        [_, session, "subagents", below @ ..]
+            if is_uuid(session) && below.len() < AGENT_FOLDERS =>
+        {
+            file(&mut walk, path.to_owned(), is_agent);
+        }
+        _ => {}
+    }
+    walk.files.pop()
+}
+
 /// Adds a file whose name is one that the tool gives; the name is its id.
-fn file(walk: &mut Walk, entry: &DirEntry, is_session: impl Fn(&str) -> bool) {
-    let path = entry.path();
+fn file(walk: &mut Walk, path: PathBuf, is_its: fn(&str) -> bool) {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    if path.extension().is_some_and(|ext| ext == "jsonl") && is_session(&stem) {
+    if path.extension().is_some_and(|ext| ext == "jsonl") && is_its(&stem) {
         let id = stem.into_owned();
         walk.file(path, Some(id));
     }
 }
 
-/// Whether a name is a session's: an id in its usual form.
+/// Whether a name is one of a file in a project's folder. Old versions kept
+/// subagents there.
+fn is_session(stem: &str) -> bool {
+    is_uuid(stem) || is_agent(stem)
+}
+
+fn is_agent(stem: &str) -> bool {
+    stem.starts_with("agent-")
+}
+
+/// Whether a name is an id of a session in its usual form.
 fn is_uuid(name: &str) -> bool {
     const LENGTH: usize = 36;
     name.len() == LENGTH && uuid::Uuid::try_parse(name).is_ok()

@@ -15,6 +15,7 @@ pub mod index;
 pub mod matcher;
 mod refresh;
 mod stored;
+pub mod texts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;

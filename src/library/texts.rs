@@ -31,6 +31,7 @@ use tokio_util::sync::CancellationToken;
 use self::database::{Database, Purpose};
 pub use self::error::{Place, TextsError};
 pub use self::terms::Terms;
+pub use self::tokens::{TOKENIZER, Tokens};
 pub use self::within::{EventHit, search_events};
 use crate::session::{Millis, Role, SessionId};
 use crate::stamp::Stamp;

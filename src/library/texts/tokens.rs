@@ -8,8 +8,9 @@
 
 use super::fold::{fold, is_dense, is_word};
 
-/// How the index is to read the tokens: only a space ends one.
-pub(super) const TOKENIZER: &str = r##"ascii tokenchars ''!"#$%&''''()*+,-./:;<=>?@[\]^_`{|}~''"##;
+/// How FTS5 is to read the tokens, as it stands in a `tokenize` option: only
+/// a space ends one.
+pub const TOKENIZER: &str = r##"ascii tokenchars ''!"#$%&''''()*+,-./:;<=>?@[\]^_`{|}~''"##;
 
 /// How many tokens of a query are looked up at the most; more would only
 /// repeat what these say.
@@ -19,21 +20,30 @@ const MAX_LOOKED_UP: usize = 24;
 const REMEMBERED: usize = 4096;
 
 /// Makes the tokens of one text after another.
-pub(super) struct Tokens {
+#[derive(Debug)]
+pub struct Tokens {
     seen: Vec<u64>,
     joined: String,
 }
 
-impl Tokens {
-    pub(super) fn new() -> Self {
+impl Default for Tokens {
+    fn default() -> Self {
         Self {
             seen: vec![0; REMEMBERED],
             joined: String::new(),
         }
     }
+}
+
+impl Tokens {
+    /// With nothing read yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
 
     /// The tokens of a message, with a space after each.
-    pub(super) fn of_text(&mut self, text: &str) -> &str {
+    pub fn of_text(&mut self, text: &str) -> &str {
         self.seen.fill(0);
         self.joined.clear();
         let Self { seen, joined } = self;

@@ -31,7 +31,7 @@ fn the_environment_tells_where_it_keeps_its_sessions() {
         assert_eq!(places, [Path::new(expected)], "{variables:?}");
     }
     let in_memory = environment(&[("OPENCODE_DB", ":memory:")]);
-    assert_eq!(Opencode.places(&in_memory), [Path::new(""); 0]);
+    assert!(Opencode.places(&in_memory).is_empty());
 }
 
 /// What a scan finds: paths below the place, and the ids that names tell.

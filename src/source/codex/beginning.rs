@@ -7,7 +7,7 @@ use super::home;
 use super::reading::{Reading, count_shown};
 use super::record::{self, HistoryBase, Kind, Record};
 use crate::session::title;
-use crate::source::glance::Glance;
+use crate::source::glance::{Glance, PROMPT_BYTES};
 use crate::source::{SourceError, records, torn};
 
 /// How far a file was read.
@@ -57,7 +57,8 @@ impl Beginning {
             if self.is_enough() || self.read as u64 >= most {
                 return Ok(());
             }
-            if !self.glance.grow()? {
+            let is_far = self.tells_directory() && self.glance.head().len() >= PROMPT_BYTES;
+            if is_far || !self.glance.grow()? {
                 self.cut(id, number + 1);
                 return Ok(());
             }
@@ -66,6 +67,9 @@ impl Beginning {
 
     /// Takes what there is of a record that is too long to be read whole.
     fn cut(&mut self, id: &str, number: usize) {
+        if self.is_all() {
+            return;
+        }
         let line = self.glance.head().get(self.read..).unwrap_or_default();
         let types = record::types(line);
         if types.is_some_and(|(outer, inner)| record::kind(outer, inner) == Kind::Wanted)
@@ -77,10 +81,12 @@ impl Beginning {
     }
 
     fn is_enough(&self) -> bool {
+        self.tells_directory() && self.prompt().is_some()
+    }
+
+    fn tells_directory(&self) -> bool {
         let meta = self.reading.meta.as_ref();
-        let tells_directory =
-            meta.is_some_and(|meta| meta.cwd.is_some()) || self.reading.environment.is_some();
-        tells_directory && self.prompt().is_some()
+        meta.is_some_and(|meta| meta.cwd.is_some()) || self.reading.environment.is_some()
     }
 
     /// Whether all of the file was read.

@@ -67,9 +67,10 @@ fn rollout(path: PathBuf, walk: &mut Walk) {
 }
 
 fn is_rollout(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let plain = name.map(|name| name.strip_suffix(".zst").unwrap_or(name));
-    let stem = plain.and_then(|name| name.strip_suffix(".jsonl"));
+    // One whose name is not UTF-8 is told of.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let plain = name.strip_suffix(".zst").unwrap_or(&name);
+    let stem = plain.strip_suffix(".jsonl");
     stem.is_some_and(|stem| stem.starts_with("rollout-"))
 }
 

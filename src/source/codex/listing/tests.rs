@@ -189,8 +189,8 @@ fn a_first_prompt_is_looked_for_so_far_and_no_further() {
         assert_eq!(listed.kind, Kind::Session);
         title(&listed).map(|(title, _)| title.to_owned())
     };
-    assert_eq!(far(500_000).as_deref(), Some("far"));
-    assert_eq!(far(2_000_000), None);
+    assert_eq!(far(200_000).as_deref(), Some("far"));
+    assert_eq!(far(400_000), None);
 }
 
 #[test]

@@ -23,7 +23,9 @@ use self::record::{CompactMetadata, Link, Record};
 use self::said::Said;
 use super::build::{About, Builder};
 use super::loose::Word;
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -51,6 +53,10 @@ impl Adapter for ClaudeCode {
 
     fn scan(&self, place: &Path, walk: &mut Walk) {
         listing::scan(place, walk);
+    }
+
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(place, path)
     }
 
     fn look(&self, path: &Path) -> Result<Look, SourceError> {

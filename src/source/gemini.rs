@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use self::record::{Message, Record};
 use super::build::{About, Builder};
 use super::loose::{List, Object, Word};
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -34,6 +36,10 @@ impl Adapter for Gemini {
 
     fn scan(&self, place: &Path, walk: &mut Walk) {
         listing::scan(place, walk);
+    }
+
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(place, path)
     }
 
     fn look(&self, path: &Path) -> Result<Look, SourceError> {

@@ -3,7 +3,7 @@
 //! A file tells its id, its directory, when it began and the first prompt in
 //! its first records; titles and the last moment stand in its last ones.
 
-use std::fs::DirEntry;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
@@ -15,13 +15,11 @@ use crate::session::Millis;
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::loose::Word;
 use crate::source::{
-    Environment, Kind, Listed, Look, SourceError, SourceNotice, Walk, records, torn,
+    Environment, FoundFile, Kind, Listed, Look, SourceError, SourceNotice, Walk, records, torn,
 };
 
 /// How deep folders of subagents are walked.
 const AGENT_FOLDERS: usize = super::AGENT_FOLDERS;
-/// What the name of a subagent's file begins with.
-const AGENT: &str = "agent-";
 
 /// The folders of projects.
 pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
@@ -42,7 +40,7 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
         if kind.is_dir() {
             walk.folder(&project.path(), |walk, entry, kind| {
                 if kind.is_file() {
-                    file(walk, entry, |stem| is_uuid(stem) || stem.starts_with(AGENT));
+                    file(walk, entry.path(), is_session);
                 } else if entry.file_name().to_str().is_some_and(is_uuid) {
                     walk.folder(&entry.path(), |walk, entry, kind| {
                         if kind.is_dir() && entry.file_name() == "subagents" {
@@ -59,24 +57,50 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
 fn agents(walk: &mut Walk, folder: &Path, depth: usize) {
     walk.folder(folder, |walk, entry, kind| {
         if kind.is_file() {
-            file(walk, entry, |stem| stem.starts_with(AGENT));
+            file(walk, entry.path(), is_agent);
         } else if depth > 1 {
             agents(walk, &entry.path(), depth - 1);
         }
     });
 }
 
+/// What one file of a place is now, if it lies where a scan looks.
+pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
+    let folders = path.strip_prefix(place).ok()?.parent()?;
+    let folders: Vec<&str> = folders.iter().map(OsStr::to_str).collect::<Option<_>>()?;
+    let mut walk = Walk::default();
+    match folders.as_slice() {
+        [_] => file(&mut walk, path.to_owned(), is_session),
+        [_, session, "subagents", below @ ..]
+            if is_uuid(session) && below.len() < AGENT_FOLDERS =>
+        {
+            file(&mut walk, path.to_owned(), is_agent);
+        }
+        _ => {}
+    }
+    walk.files.pop()
+}
+
 /// Adds a file whose name is one that the tool gives; the name is its id.
-fn file(walk: &mut Walk, entry: &DirEntry, is_session: impl Fn(&str) -> bool) {
-    let path = entry.path();
+fn file(walk: &mut Walk, path: PathBuf, is_its: fn(&str) -> bool) {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    if path.extension().is_some_and(|ext| ext == "jsonl") && is_session(&stem) {
+    if path.extension().is_some_and(|ext| ext == "jsonl") && is_its(&stem) {
         let id = stem.into_owned();
         walk.file(path, Some(id));
     }
 }
 
-/// Whether a name is a session's: an id in its usual form.
+/// Whether a name is one of a file in a project's folder. Old versions kept
+/// subagents there.
+fn is_session(stem: &str) -> bool {
+    is_uuid(stem) || is_agent(stem)
+}
+
+fn is_agent(stem: &str) -> bool {
+    stem.starts_with("agent-")
+}
+
+/// Whether a name is an id of a session in its usual form.
 fn is_uuid(name: &str) -> bool {
     const LENGTH: usize = 36;
     name.len() == LENGTH && uuid::Uuid::try_parse(name).is_ok()
@@ -113,12 +137,14 @@ pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     if !looking.knows_enough() && glance.is_whole() {
         at = looking.read(&glance, at);
     }
-    let rest: Vec<&[u8]> = glance.lines(at).chain(glance.tail_lines()).collect();
+    let mut rest: Vec<&[u8]> = glance.lines(at).collect();
+    let begin = rest.len();
+    rest.extend(glance.tail_lines());
     if !looking.knows_enough() && !glance.is_whole() {
         looking.read_torn(glance.head().get(at..).unwrap_or_default());
     }
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    looking.read_marked(&rest, &stem);
+    looking.read_marked(&rest, begin, &stem);
     Ok(Look::Sessions(vec![looking.finish(path, &glance, &rest)]))
 }
 
@@ -201,26 +227,25 @@ impl Looking {
 
     /// Reads those of the other lines that can tell something new: titles,
     /// what the session was forked from, its own id, and the last one of all.
-    fn read_marked(&mut self, lines: &[&[u8]], stem: &str) {
+    /// The first `begin` of them are of the beginning, where a fork's copies
+    /// of records stand.
+    fn read_marked(&mut self, lines: &[&[u8]], begin: usize, stem: &str) {
         let own_id = format!("\"sessionId\":\"{stem}\"");
-        let marks = Marks {
-            title: memmem::Finder::new("-title\""),
-            name: memmem::Finder::new("\"agent-name\""),
-            summary: memmem::Finder::new("\"summary\""),
-            fork: memmem::Finder::new("\"forkedFrom\":{"),
-            request: memmem::Finder::new("\"requestSessionId\":\""),
-            own_id: memmem::Finder::new(&own_id),
-        };
-        let began = self.scan.created_at;
+        let marks = Marks::new(&own_id);
+        let start = self.scan.created_at;
         for (at, line) in lines.iter().enumerate() {
+            let scan = &self.scan;
             let is_wanted = at + 1 == lines.len() || !self.knows_start();
-            if (is_wanted && record::wanted(line)) || marks.are_in(line, &self.scan, stem) {
+            let is_marked = marks.title(line)
+                || (at < begin && marks.fork(line, scan))
+                || marks.own_id(line, scan, stem);
+            if is_marked || (is_wanted && record::wanted(line)) {
                 self.take_line(line);
             }
         }
         if self.is_cut {
             // Later records don't tell when it began.
-            self.scan.created_at = began;
+            self.scan.created_at = start;
         }
     }
 
@@ -269,23 +294,36 @@ impl Looking {
 
 /// What stands in lines that are read wherever they are.
 struct Marks<'a> {
-    title: memmem::Finder<'a>,
-    name: memmem::Finder<'a>,
-    summary: memmem::Finder<'a>,
+    titles: [memmem::Finder<'a>; 3],
     fork: memmem::Finder<'a>,
     request: memmem::Finder<'a>,
     own_id: memmem::Finder<'a>,
 }
 
-impl Marks<'_> {
-    fn are_in(&self, line: &[u8], scan: &Scan, stem: &str) -> bool {
-        let is_in = |mark: &memmem::Finder<'_>| mark.find(line).is_some();
-        is_in(&self.title)
-            || is_in(&self.name)
-            || (is_in(&self.summary) && memmem::find(line, b"\"leafUuid\"").is_some())
-            || (scan.fork_of.is_none() && is_in(&self.fork))
-            || (scan.request_of.is_none() && is_in(&self.request))
-            || (!scan.session_ids.iter().any(|id| &**id == stem) && is_in(&self.own_id))
+impl<'a> Marks<'a> {
+    fn new(own_id: &'a str) -> Self {
+        Self {
+            titles: ["-title\"", "\"agent-name\"", "\"summary\""].map(memmem::Finder::new),
+            fork: memmem::Finder::new("\"forkedFrom\":{"),
+            request: memmem::Finder::new("\"requestSessionId\":\""),
+            own_id: memmem::Finder::new(own_id),
+        }
+    }
+
+    /// Whether a line may be a title. Those of the conversation, which are
+    /// most bytes of a file, tell at once that they are none.
+    fn title(&self, line: &[u8]) -> bool {
+        !line.starts_with(b"{\"parentUuid\":")
+            && self.titles.iter().any(|mark| mark.find(line).is_some())
+    }
+
+    fn fork(&self, line: &[u8], scan: &Scan) -> bool {
+        (scan.fork_of.is_none() && self.fork.find(line).is_some())
+            || (scan.request_of.is_none() && self.request.find(line).is_some())
+    }
+
+    fn own_id(&self, line: &[u8], scan: &Scan, stem: &str) -> bool {
+        !scan.session_ids.iter().any(|id| &**id == stem) && self.own_id.find(line).is_some()
     }
 }
 

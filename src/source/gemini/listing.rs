@@ -4,7 +4,7 @@
 //! last moment stand at the end, in a file of one document too.
 
 use std::cmp::Reverse;
-use std::fs::DirEntry;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
@@ -16,7 +16,8 @@ use crate::session::Millis;
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::loose::{Object, Word};
 use crate::source::{
-    Adapter, Environment, Kind, Listed, Look, SourceError, SourceNotice, Walk, records, torn,
+    Adapter, Environment, FoundFile, Kind, Listed, Look, SourceError, SourceNotice, Walk, records,
+    torn,
 };
 
 /// The folder of projects.
@@ -44,24 +45,34 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
 fn chats(walk: &mut Walk, folder: &Path) {
     walk.folder(folder, |walk, entry, kind| {
         if kind.is_file() {
-            file(walk, entry);
+            file(walk, entry.path());
         } else {
             walk.folder(&entry.path(), |walk, entry, kind| {
                 if kind.is_file() {
-                    file(walk, entry);
+                    file(walk, entry.path());
                 }
             });
         }
     });
 }
 
+/// What one file of a place is now, if it lies where a scan looks.
+pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
+    let folders = path.strip_prefix(place).ok()?.parent()?;
+    let folders: Vec<&str> = folders.iter().map(OsStr::to_str).collect::<Option<_>>()?;
+    let mut walk = Walk::default();
+    if let [_, "chats"] | [_, "chats", _] = folders.as_slice() {
+        file(&mut walk, path.to_owned());
+    }
+    walk.files.pop()
+}
+
 /// Adds a file whose name is one that the tool gives. A name has a part of the
 /// id at most, or the id as far as it can be a name.
-fn file(walk: &mut Walk, entry: &DirEntry) {
-    let path = entry.path();
+fn file(walk: &mut Walk, path: PathBuf) {
     let extension = path.extension().unwrap_or_default();
-    let is_session = entry.file_name().to_string_lossy().starts_with("session-");
-    if extension == "jsonl" || (is_session && extension == "json") {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if extension == "jsonl" || (extension == "json" && name.starts_with("session-")) {
         walk.file(path, None);
     }
 }
@@ -235,7 +246,7 @@ impl Looking {
     /// messages.
     fn take_later(&mut self, line: &[u8], is_last: bool) {
         let tells = |mark: &[u8]| memmem::find(line, mark).is_some();
-        if !is_last && !tells(b"\"$set\"") && !tells(b"\"sessionId\"") {
+        if !is_last && !tells(b"\"summary\"") && !tells(b"\"sessionId\"") {
             return;
         }
         let (record, skipped) = records::record::<Record>(line);

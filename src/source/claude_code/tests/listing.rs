@@ -79,6 +79,9 @@ fn found(dir: &Path) -> Vec<(String, Option<String>)> {
     let mut walk = Walk::default();
     ClaudeCode.scan(dir, &mut walk);
     assert!(walk.obstacles.is_empty(), "{:?}", walk.obstacles);
+    for file in &walk.files {
+        assert_eq!(ClaudeCode.find(dir, &file.path).as_ref(), Some(file));
+    }
     let relative = |path: &Path| path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
     let mut found: Vec<_> = walk
         .files
@@ -120,6 +123,10 @@ fn a_scan_finds_sessions_and_subagents_by_their_names() {
             (old, id("agent-old")),
         ]
     );
+    for other in &others {
+        let path = dir.path().join(other);
+        assert_eq!(ClaudeCode.find(dir.path(), &path), None, "{other}");
+    }
     assert_eq!(found(&dir.path().join("gone")), []);
 }
 

@@ -70,12 +70,13 @@ fn document(path: PathBuf, walk: &mut Walk) {
     walk.file(path, id);
 }
 
-pub(super) fn find(path: &Path) -> Option<FoundFile> {
+pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
+    let name = path.file_name().and_then(|name| name.to_str());
     let mut walk = Walk::default();
-    if is_document(path) {
-        document(path.to_owned(), &mut walk);
-    } else {
+    if path == place || name.is_some_and(is_database_name) {
         database::found(path.to_owned(), &mut walk);
+    } else if is_document(path) {
+        document(path.to_owned(), &mut walk);
     }
     walk.files.pop()
 }

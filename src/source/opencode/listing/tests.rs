@@ -39,6 +39,10 @@ fn scanned(place: &Path) -> Vec<(String, Option<String>)> {
     let mut walk = Walk::default();
     Opencode.scan(place, &mut walk);
     assert!(walk.obstacles.is_empty(), "{:?}", walk.obstacles);
+    for found in &walk.files {
+        assert_eq!(Opencode.find(place, &found.path).as_ref(), Some(found));
+    }
+    assert_eq!(Opencode.find(place, &place.join("opencode.db-wal")), None);
     let files = walk.files.into_iter();
     let mut files: Vec<_> = files
         .map(|file| {

@@ -4,6 +4,7 @@
 //! the history is missing. What a compaction replaced, a rollback dropped, or
 //! a revert left in another file is not read as said.
 
+mod beginning;
 mod history;
 mod home;
 mod injected;

@@ -150,7 +150,7 @@ fn generation(name: &str) -> Option<u64> {
 /// Which of the files of one folder counts: the highest generation, and of two
 /// of one generation the plain one.
 fn rank(name: &str) -> Option<(u64, bool)> {
-    let is_plain = !name.ends_with(".zstd");
+    let is_plain = name.strip_suffix(".zstd").is_none();
     Some((generation(name)?, is_plain))
 }
 

@@ -39,8 +39,8 @@ impl Adapter for Opencode {
         listing::scan(place, walk);
     }
 
-    fn find(&self, _place: &Path, path: &Path) -> Option<FoundFile> {
-        listing::find(path)
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(place, path)
     }
 
     fn look(&self, path: &Path) -> Result<Look, SourceError> {

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
+use super::beginning::Beginning;
 use super::history::Said;
 use super::home::{self, Rollouts};
-use super::reading::{self, Reading};
-use super::record::{self, HistoryBase, Record};
-use crate::session::{Millis, TitleSource, title};
+use super::reading;
+use super::record::{HistoryBase, Record};
+use crate::session::{Millis, TitleSource};
 use crate::source::database;
-use crate::source::glance::{CUT, Glance};
+use crate::source::glance::CUT;
 use crate::source::{
     Environment, FoundFile, Kind, Listed, Look, Named, SourceError, SourceNotice, Walk, records,
-    torn,
 };
 
 /// How many files are looked at for the beginning of one session.
@@ -67,9 +67,11 @@ fn rollout(path: PathBuf, walk: &mut Walk) {
 }
 
 fn is_rollout(path: &Path) -> bool {
+    // One whose name is not UTF-8 is told of.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let plain = name.strip_suffix(".zst").unwrap_or(&name);
-    plain.starts_with("rollout-") && plain.ends_with(".jsonl")
+    let stem = plain.strip_suffix(".jsonl");
+    stem.is_some_and(|stem| stem.starts_with("rollout-"))
 }
 
 /// Adds the database of the newest schema, in the state that it has together
@@ -124,109 +126,11 @@ pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     } else {
         return Ok(Look::Sessions(vec![session(path)?]));
     };
-    let named = names.into_iter().filter_map(|(native_id, name)| {
+    let pinned = names.into_iter().filter_map(|(native_id, name)| {
         let title = Listed::title(Some((&name, TitleSource::Person)), None)?;
         Some(Named { native_id, title })
     });
-    Ok(Look::Names(named.collect()))
-}
-
-/// How far a file was read.
-struct Beginning {
-    glance: Glance,
-    reading: Reading,
-    /// How many of its first bytes.
-    read: usize,
-    /// Whether a record is too long to be read whole.
-    is_cut: bool,
-}
-
-impl Beginning {
-    /// Reads a file until its metadata and a person's first words are known,
-    /// and no further than `most` bytes.
-    fn of(path: &Path, most: u64) -> Result<Self, SourceError> {
-        let mut beginning = Self {
-            glance: Glance::of(path)?,
-            reading: Reading::default(),
-            read: 0,
-            is_cut: false,
-        };
-        beginning.go_on(path, most)?;
-        if beginning.reading.shows_more() {
-            beginning.reading = Reading::of_display();
-            beginning.read = 0;
-            beginning.go_on(path, most)?;
-        }
-        Ok(beginning)
-    }
-
-    fn go_on(&mut self, path: &Path, most: u64) -> Result<(), SourceError> {
-        let id = home::ids(path).map_or("", |(id, _)| id);
-        let mut number = 0;
-        loop {
-            while let Some((line, next)) = self.glance.line(self.read)
-                && next as u64 <= most
-                && !self.is_enough()
-            {
-                let line = records::trimmed(line);
-                if !line.is_empty() {
-                    number += 1;
-                    self.reading.line(line, id, number);
-                }
-                self.read = next;
-            }
-            if self.is_enough() || self.read as u64 >= most {
-                return Ok(());
-            }
-            if !self.glance.grow()? {
-                self.cut(id, number + 1);
-                return Ok(());
-            }
-        }
-    }
-
-    /// Takes what there is of a record that is too long to be read whole.
-    fn cut(&mut self, id: &str, number: usize) {
-        let line = self.glance.head().get(self.read..).unwrap_or_default();
-        let types = record::types(line);
-        if types.is_some_and(|(outer, inner)| record::kind(outer, inner) == record::Kind::Wanted)
-            && let Ok(begun) = torn::read(line)
-        {
-            self.is_cut = true;
-            self.reading.record(begun, Some((id, number)));
-        }
-    }
-
-    fn is_enough(&self) -> bool {
-        let meta = self.reading.meta.as_ref();
-        let tells_directory =
-            meta.is_some_and(|meta| meta.cwd.is_some()) || self.reading.environment.is_some();
-        tells_directory && self.prompt().is_some()
-    }
-
-    /// Whether all of the file was read.
-    fn is_all(&self) -> bool {
-        self.glance.is_whole() && self.read >= self.glance.head().len()
-    }
-
-    /// What a person said first.
-    fn prompt(&self) -> Option<&str> {
-        let items = self.reading.history.items().iter();
-        let said = items.filter(|item| item.said == Said::Person);
-        let mut texts = said.map(|item| &*item.text);
-        texts.find(|text| !title::fallback(text).is_empty())
-    }
-
-    /// The file's last lines, or all that were not read yet.
-    fn rest(&self) -> impl Iterator<Item = &[u8]> {
-        self.glance.lines(self.read).chain(self.glance.tail_lines())
-    }
-
-    /// What the file builds on.
-    fn base(&self) -> Option<HistoryBase> {
-        let base = self.reading.meta.as_ref()?.history_base.clone()?;
-        serde_json::from_value(base).ok()
-    }
+    Ok(Look::Names(pinned.collect()))
 }
 
 fn session(path: &Path) -> Result<Listed, SourceError> {

@@ -31,7 +31,7 @@ pub(super) struct Counts {
 #[derive(Default)]
 pub(super) struct Reading {
     /// Whether the display log is read in place of the model's history.
-    display: bool,
+    pub(super) display: bool,
     pub(super) history: History,
     /// The metadata of the file that was asked for.
     pub(super) meta: Option<Payload>,
@@ -47,7 +47,7 @@ pub(super) struct Reading {
     pub(super) renamed: Vec<(String, String)>,
     model: Arc<str>,
     pub(super) read: Counts,
-    shown: Counts,
+    pub(super) shown: Counts,
     /// Messages of a person or the model, and how many of them told nothing.
     pub(super) dialogue: usize,
     pub(super) unread: usize,
@@ -78,6 +78,14 @@ impl Reading {
         let mut reading = Self::of_display();
         reading.files(leaf)?;
         Ok(reading)
+    }
+
+    /// Reads the display log in place of the model's history.
+    pub(super) fn of_display() -> Self {
+        Self {
+            display: true,
+            ..Self::default()
+        }
     }
 
     /// Whether the display log shows messages of a role that the history has
@@ -198,48 +206,6 @@ impl Reading {
                 .push("the file that holds the beginning has become shorter".to_owned());
         }
         Ok(())
-    }
-
-    /// Takes one line of a file that need not be read to its end. `id` is the
-    /// one in the file's name, `number` the line's, from 1.
-    pub(super) fn line(&mut self, line: &[u8], id: &str, number: usize) {
-        let types = record::types(line);
-        if let Some((outer, inner)) = types.filter(|_| record::is_whole(line)) {
-            match record::kind(outer, inner) {
-                Kind::Wanted => {}
-                Kind::Display => {
-                    self.shown = count_shown(self.shown, inner, line);
-                    if !self.display {
-                        return;
-                    }
-                }
-                Kind::Noise => return,
-                Kind::Unknown => {
-                    self.skipped += 1;
-                    return;
-                }
-            }
-        }
-        let (read, lost) = records::record::<Record>(line);
-        self.skipped += lost;
-        // The inside of a torn record is none, though it may look like an old
-        // one.
-        if let Some(record) = read.filter(|read| read.payload.is_some() || types.is_none()) {
-            self.record(record, Some((id, number)));
-        }
-    }
-
-    /// Reads the display log in place of the model's history.
-    pub(super) fn of_display() -> Self {
-        Self {
-            display: true,
-            ..Self::default()
-        }
-    }
-
-    /// Whether only the display log has words of a person.
-    pub(super) fn shows_more(&self) -> bool {
-        !self.display && self.read.persons == 0 && self.shown.persons > 0
     }
 
     /// Takes a record; `leaf` is the id in the name of the file that was asked
@@ -491,7 +457,7 @@ fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-fn count_shown(mut shown: Counts, inner: &str, line: &[u8]) -> Counts {
+pub(super) fn count_shown(mut shown: Counts, inner: &str, line: &[u8]) -> Counts {
     let head = line.get(..ITEM_BYTES.min(line.len())).unwrap_or_default();
     let holds = |mark: &[u8]| memchr::memmem::find(head, mark).is_some();
     match inner {

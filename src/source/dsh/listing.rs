@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::rows::{self, Mark, Row, Said};
 use super::{Log, about, cached_title, note_of, rank, seq_after, source};
 use crate::session::{Millis, Title, TitleSource, title};
-use crate::source::glance::{CUT, Glance};
+use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::{
     Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records, torn,
 };
@@ -104,7 +104,9 @@ impl Beginning {
                     return Ok(beginning);
                 }
             }
-            if !beginning.glance.grow()? {
+            let is_far =
+                beginning.log.header.is_some() && beginning.glance.head().len() >= PROMPT_BYTES;
+            if is_far || !beginning.glance.grow()? {
                 beginning.cut();
                 return Ok(beginning);
             }

@@ -70,12 +70,13 @@ fn document(path: PathBuf, walk: &mut Walk) {
     walk.file(path, id);
 }
 
-pub(super) fn find(path: &Path) -> Option<FoundFile> {
+pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
+    let name = path.file_name().and_then(|name| name.to_str());
     let mut walk = Walk::default();
-    if is_document(path) {
-        document(path.to_owned(), &mut walk);
-    } else {
+    if path == place || name.is_some_and(is_database_name) {
         database::found(path.to_owned(), &mut walk);
+    } else if is_document(path) {
+        document(path.to_owned(), &mut walk);
     }
     walk.files.pop()
 }
@@ -100,8 +101,13 @@ pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
 pub(super) fn look(path: &Path) -> Result<Vec<Listed>, SourceError> {
     if is_database_file(path)? {
         let entries = super::database::list(path)?.into_iter();
-        let listed =
-            entries.map(|entry| listed(entry.stored, entry.has_messages, entry.first_prompt));
+        let listed = entries.map(|entry| {
+            listed(
+                entry.stored,
+                entry.has_messages,
+                entry.first_prompt.as_deref(),
+            )
+        });
         return Ok(listed.collect());
     }
     let (stored, is_all) = files::glance(path)?;
@@ -111,7 +117,7 @@ pub(super) fn look(path: &Path) -> Result<Vec<Listed>, SourceError> {
     } else {
         None
     };
-    let mut listed = listed(stored, has_messages, prompt);
+    let mut listed = listed(stored, has_messages, prompt.as_deref());
     if !is_all {
         let note = "its document is damaged, or too long to be read whole for the list";
         listed.notices.push(SourceNotice::Note(note.to_owned()));
@@ -119,7 +125,7 @@ pub(super) fn look(path: &Path) -> Result<Vec<Listed>, SourceError> {
     Ok(vec![listed])
 }
 
-fn listed(stored: Stored, has_messages: bool, first_prompt: Option<String>) -> Listed {
+fn listed(stored: Stored, has_messages: bool, first_prompt: Option<&str>) -> Listed {
     let kind = match (&stored.parent, has_messages) {
         (_, false) => Kind::Stub,
         (Some(_), true) => Kind::Subagent,
@@ -128,7 +134,7 @@ fn listed(stored: Stored, has_messages: bool, first_prompt: Option<String>) -> L
     let named = stored.title.as_deref();
     let named = named.map(|named| (named, TitleSource::Fallback));
     Listed {
-        title: Listed::title(named, first_prompt.as_deref()),
+        title: Listed::title(named, first_prompt),
         native_id: stored.id,
         cwd: stored.directory,
         created_at: Millis(stored.created),

@@ -1,9 +1,8 @@
 //! Which files of Claude Code there are, told by their names.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::source::{Environment, FoundFile, Walk};
+use crate::source::{Environment, FoundFile, Walk, walk};
 
 /// How far above a subagent's file the folder of its session's subagents is
 /// looked for: those of workflows lie in folders of their own.
@@ -61,8 +60,7 @@ fn agents(walk: &mut Walk, folder: &Path, depth: usize) {
 
 /// What one file of a place is now, if it lies where a scan looks.
 pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
-    let folders = path.strip_prefix(place).ok()?.parent()?;
-    let folders: Vec<&str> = folders.iter().map(OsStr::to_str).collect::<Option<_>>()?;
+    let folders = walk::folders(place, path)?;
     let mut walk = Walk::default();
     match folders.as_slice() {
         [_] => file(&mut walk, path.to_owned(), is_session),

@@ -1,11 +1,10 @@
 //! Which files of Gemini CLI there are, told by their names.
 
 use std::cmp::Reverse;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::{listing, place};
-use crate::source::{Environment, FoundFile, Kind, Look, Walk};
+use crate::source::{Environment, FoundFile, Kind, Look, Walk, walk};
 
 /// The folder of projects.
 pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
@@ -45,8 +44,7 @@ fn chats(walk: &mut Walk, folder: &Path) {
 
 /// What one file of a place is now, if it lies where a scan looks.
 pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
-    let folders = path.strip_prefix(place).ok()?.parent()?;
-    let folders: Vec<&str> = folders.iter().map(OsStr::to_str).collect::<Option<_>>()?;
+    let folders = walk::folders(place, path)?;
     let mut walk = Walk::default();
     if let [_, "chats"] | [_, "chats", _] = folders.as_slice() {
         file(&mut walk, path.to_owned());

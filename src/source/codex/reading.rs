@@ -75,10 +75,7 @@ impl Reading {
         if !reading.lacks_a_role() {
             return Ok(reading);
         }
-        let mut reading = Self {
-            display: true,
-            ..Self::default()
-        };
+        let mut reading = Self::of_display();
         reading.files(leaf)?;
         Ok(reading)
     }
@@ -103,14 +100,12 @@ impl Reading {
         while let Some(last) = parts.last()
             && let Some(base) = self.base(&last.path)
         {
-            let id = printable(&base.thread_id);
             let Some(path) = rollouts.find(&base.thread_id, &last.path) else {
-                self.notes.push(format!(
-                    "the beginning is in the rollout {id}, which is not there"
-                ));
+                self.notes.push(lost_beginning(&base.thread_id));
                 break;
             };
             if parts.len() == MAX_FILES || !seen.insert(path.clone()) {
+                let id = printable(&base.thread_id);
                 self.notes.push(format!(
                     "the beginning is in the rollout {id}, which builds on this one"
                 ));
@@ -205,7 +200,51 @@ impl Reading {
         Ok(())
     }
 
-    fn record(&mut self, record: Record, leaf: Option<(&str, usize)>) {
+    /// Takes one line of a file that need not be read to its end. `id` is the
+    /// one in the file's name, `number` the line's, from 1.
+    pub(super) fn line(&mut self, line: &[u8], id: &str, number: usize) {
+        let types = record::types(line);
+        if let Some((outer, inner)) = types.filter(|_| record::is_whole(line)) {
+            match record::kind(outer, inner) {
+                Kind::Wanted => {}
+                Kind::Display => {
+                    self.shown = count_shown(self.shown, inner, line);
+                    if !self.display {
+                        return;
+                    }
+                }
+                Kind::Noise => return,
+                Kind::Unknown => {
+                    self.skipped += 1;
+                    return;
+                }
+            }
+        }
+        let (read, lost) = records::record::<Record>(line);
+        self.skipped += lost;
+        // The inside of a torn record is none, though it may look like an old
+        // one.
+        if let Some(record) = read.filter(|read| read.payload.is_some() || types.is_none()) {
+            self.record(record, Some((id, number)));
+        }
+    }
+
+    /// Reads the display log in place of the model's history.
+    pub(super) fn of_display() -> Self {
+        Self {
+            display: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether only the display log has words of a person.
+    pub(super) fn shows_more(&self) -> bool {
+        !self.display && self.read.persons == 0 && self.shown.persons > 0
+    }
+
+    /// Takes a record; `leaf` is the id in the name of the file that was asked
+    /// for, and the number of its line there.
+    pub(super) fn record(&mut self, record: Record, leaf: Option<(&str, usize)>) {
         if let Some(time) = record.timestamp.as_ref().and_then(millis) {
             self.time = time;
             if leaf.is_some() && self.first_time.is_none() {
@@ -480,6 +519,12 @@ pub(super) fn millis(time: &Value) -> Option<i64> {
         }
         _ => None,
     }
+}
+
+/// What is said of a beginning that no file has.
+pub(super) fn lost_beginning(id: &str) -> String {
+    let id = printable(id);
+    format!("the beginning is in the rollout {id}, which is not there")
 }
 
 /// A short text that a screen can show.

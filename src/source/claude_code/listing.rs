@@ -1,127 +1,26 @@
-//! Which files of Claude Code there are, and what a list shows of one.
+//! What a list shows of a file of Claude Code.
 //!
 //! A file tells its id, its directory, when it began and the first prompt in
 //! its first records; titles and the last moment stand in its last ones.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use memchr::memmem;
 use serde::Deserialize;
 
 use super::Scan;
+use super::finding;
 use super::record::{self, Record};
 use crate::session::Millis;
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::loose::Word;
-use crate::source::{
-    Environment, FoundFile, Kind, Listed, Look, SourceError, SourceNotice, Walk, records, torn,
-};
-
-/// How deep folders of subagents are walked.
-const AGENT_FOLDERS: usize = super::AGENT_FOLDERS;
-
-/// The folders of projects.
-pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
-    let config = match (environment.path("CLAUDE_CONFIG_DIR"), environment.home()) {
-        (Some(config), _) => vec![config],
-        (None, Some(home)) => vec![home.join(".claude"), home.join(".config/claude")],
-        (None, None) => Vec::new(),
-    };
-    config
-        .iter()
-        .map(|folder| folder.join("projects"))
-        .collect()
-}
-
-/// Finds the files of sessions and of their subagents.
-pub(super) fn scan(place: &Path, walk: &mut Walk) {
-    walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            walk.folder(&project.path(), |walk, entry, kind| {
-                if kind.is_file() {
-                    file(walk, entry.path(), is_session);
-                } else if entry.file_name().to_str().is_some_and(is_uuid) {
-                    walk.folder(&entry.path(), |walk, entry, kind| {
-                        if kind.is_dir() && entry.file_name() == "subagents" {
-                            agents(walk, &entry.path(), AGENT_FOLDERS);
-                        }
-                    });
-                }
-            });
-        }
-    });
-}
-
-/// Finds the subagents' files of one session.
-fn agents(walk: &mut Walk, folder: &Path, depth: usize) {
-    walk.folder(folder, |walk, entry, kind| {
-        if kind.is_file() {
-            file(walk, entry.path(), is_agent);
-        } else if depth > 1 {
-            agents(walk, &entry.path(), depth - 1);
-        }
-    });
-}
-
-/// What one file of a place is now, if it lies where a scan looks.
-pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
-    let folders = path.strip_prefix(place).ok()?.parent()?;
-    let folders: Vec<&str> = folders.iter().map(OsStr::to_str).collect::<Option<_>>()?;
-    let mut walk = Walk::default();
-    match folders.as_slice() {
-        [_] => file(&mut walk, path.to_owned(), is_session),
-        [_, session, "subagents", below @ ..]
-            if is_uuid(session) && below.len() < AGENT_FOLDERS =>
-        {
-            file(&mut walk, path.to_owned(), is_agent);
-        }
-        _ => {}
-    }
-    walk.files.pop()
-}
-
-/// Adds a file whose name is one that the tool gives; the name is its id.
-fn file(walk: &mut Walk, path: PathBuf, is_its: fn(&str) -> bool) {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    if path.extension().is_some_and(|ext| ext == "jsonl") && is_its(&stem) {
-        let id = stem.into_owned();
-        walk.file(path, Some(id));
-    }
-}
-
-/// Whether a name is one of a file in a project's folder. Old versions kept
-/// subagents there.
-fn is_session(stem: &str) -> bool {
-    is_uuid(stem) || is_agent(stem)
-}
-
-fn is_agent(stem: &str) -> bool {
-    stem.starts_with("agent-")
-}
-
-/// Whether a name is an id of a session in its usual form.
-fn is_uuid(name: &str) -> bool {
-    const LENGTH: usize = 36;
-    name.len() == LENGTH && uuid::Uuid::try_parse(name).is_ok()
-}
-
-/// The file of this name, the one written last where there are several.
-pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
-    let mut walk = Walk::default();
-    scan(place, &mut walk);
-    let of_it = |id: &Option<String>| id.as_deref() == Some(native_id);
-    let found = walk.files.into_iter().filter(|file| of_it(&file.native_id));
-    found
-        .max_by_key(|file| file.stamp.mtime_ns)
-        .map(|file| file.path)
-}
+use crate::source::{Kind, Listed, Look, SourceError, SourceNotice, records, torn};
 
 /// What a list shows of a file.
 pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     let mut glance = Glance::of(path)?;
     let mut looking = Looking {
-        is_agents: super::owner(path).is_some(),
+        is_agents: finding::owner(path).is_some(),
         ..Looking::default()
     };
     let mut at = 0;
@@ -143,8 +42,7 @@ pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     if !looking.knows_enough() && !glance.is_whole() {
         looking.read_torn(glance.head().get(at..).unwrap_or_default());
     }
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    looking.read_marked(&rest, begin, &stem);
+    looking.read_marked(&rest, begin);
     Ok(Look::Sessions(vec![looking.finish(path, &glance, &rest)]))
 }
 
@@ -171,7 +69,9 @@ impl Looking {
             && let Some((line, next)) = glance.line(at)
         {
             let line = records::trimmed(line);
-            if !line.is_empty() && record::wanted(line) {
+            // What only links others tells nothing more of the session.
+            let is_link = || self.knows_start() && record::link(line).is_some();
+            if !line.is_empty() && record::wanted(line) && !is_link() {
                 self.take_line(line);
             }
             at = next;
@@ -226,19 +126,16 @@ impl Looking {
     }
 
     /// Reads those of the other lines that can tell something new: titles,
-    /// what the session was forked from, its own id, and the last one of all.
+    /// what the session was forked from, and the last one of all.
     /// The first `begin` of them are of the beginning, where a fork's copies
     /// of records stand.
-    fn read_marked(&mut self, lines: &[&[u8]], begin: usize, stem: &str) {
-        let own_id = format!("\"sessionId\":\"{stem}\"");
-        let marks = Marks::new(&own_id);
+    fn read_marked(&mut self, lines: &[&[u8]], begin: usize) {
+        let marks = Marks::default();
         let start = self.scan.created_at;
         for (at, line) in lines.iter().enumerate() {
             let scan = &self.scan;
             let is_wanted = at + 1 == lines.len() || !self.knows_start();
-            let is_marked = marks.title(line)
-                || (at < begin && marks.fork(line, scan))
-                || marks.own_id(line, scan, stem);
+            let is_marked = marks.title(line) || (at < begin && marks.fork(line, scan));
             if is_marked || (is_wanted && record::wanted(line)) {
                 self.take_line(line);
             }
@@ -293,23 +190,23 @@ impl Looking {
 }
 
 /// What stands in lines that are read wherever they are.
-struct Marks<'a> {
-    titles: [memmem::Finder<'a>; 3],
-    fork: memmem::Finder<'a>,
-    request: memmem::Finder<'a>,
-    own_id: memmem::Finder<'a>,
+struct Marks {
+    titles: [memmem::Finder<'static>; 3],
+    fork: memmem::Finder<'static>,
+    request: memmem::Finder<'static>,
 }
 
-impl<'a> Marks<'a> {
-    fn new(own_id: &'a str) -> Self {
+impl Default for Marks {
+    fn default() -> Self {
         Self {
             titles: ["-title\"", "\"agent-name\"", "\"summary\""].map(memmem::Finder::new),
             fork: memmem::Finder::new("\"forkedFrom\":{"),
             request: memmem::Finder::new("\"requestSessionId\":\""),
-            own_id: memmem::Finder::new(own_id),
         }
     }
+}
 
+impl Marks {
     /// Whether a line may be a title. Those of the conversation, which are
     /// most bytes of a file, tell at once that they are none.
     fn title(&self, line: &[u8]) -> bool {
@@ -320,10 +217,6 @@ impl<'a> Marks<'a> {
     fn fork(&self, line: &[u8], scan: &Scan) -> bool {
         (scan.fork_of.is_none() && self.fork.find(line).is_some())
             || (scan.request_of.is_none() && self.request.find(line).is_some())
-    }
-
-    fn own_id(&self, line: &[u8], scan: &Scan, stem: &str) -> bool {
-        !scan.session_ids.iter().any(|id| &**id == stem) && self.own_id.find(line).is_some()
     }
 }
 

@@ -62,6 +62,30 @@ impl Adapter for Opencode {
             build(path, files::read(path)?)?.wanted(path, native_id)
         }
     }
+
+    fn read_many(
+        &self,
+        path: &Path,
+        native_ids: &[&str],
+    ) -> Vec<Result<ForeignSession, SourceError>> {
+        let one_by_one = || {
+            native_ids
+                .iter()
+                .map(|id| self.read(path, Some(id)))
+                .collect()
+        };
+        if !is_database_file(path).unwrap_or(false) {
+            return one_by_one();
+        }
+        match database::read_many(path, native_ids) {
+            Ok(stored) => {
+                let built = stored.into_iter().map(|stored| build(path, stored?));
+                built.collect()
+            }
+            // Each says for itself what went wrong.
+            Err(_) => one_by_one(),
+        }
+    }
 }
 
 fn recognises(head: &Head) -> bool {

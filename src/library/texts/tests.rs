@@ -296,7 +296,7 @@ fn what_changed_is_stale_and_what_is_gone_is_forgotten() {
 
 #[test]
 fn sessions_larger_than_a_transaction_are_written_whole_and_removed_whole() {
-    let long = "some login text ".repeat(20_000);
+    let long = "some login text ".repeat(12_000);
     let numbered: Vec<String> = (0..2500).map(|n| format!("message {n}x")).collect();
     let mut many: Vec<&str> = numbered.iter().map(|text| &**text).collect();
     many.extend([&*long, &*long, &*long, "the end"]);
@@ -429,7 +429,7 @@ mod files {
     fn two_writers_at_once_leave_every_session_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cache.sqlite3");
-        let long = "words and words ".repeat(10_000);
+        let long = "words and words ".repeat(7_000);
         let many: Vec<&str> = ["first", &*long, &*long, &*long, &*long, &*long, "last"].to_vec();
         std::thread::scope(|scope| {
             for name in ["one", "two"] {

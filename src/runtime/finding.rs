@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Done, Runtime};
-use crate::library::TOOL;
 use crate::library::index::Index;
 use crate::library::matcher::{self, Hits};
 use crate::reference::ports::SurfaceReader;
@@ -85,6 +84,7 @@ impl Runtime {
                 target_cwd: query.cwd.clone(),
                 exclude: query.target.clone(),
                 limit: ROWS,
+                ..matcher::Query::default()
             };
             let hits = matcher::search(&index, &asked, previous.as_ref(), &cancel);
             let Some(hits) = hits else {
@@ -140,7 +140,7 @@ fn rows(index: &Index, hits: &Hits, query: &str) -> Vec<FoundRow> {
                 // character into a message.
                 label: entry.display.to_owned(),
                 title: entry.display.to_owned(),
-                tool: TOOL,
+                tool: entry.tool.name(),
                 place: entry
                     .cwd
                     .map(|cwd| short_path(cwd, home.as_deref()))
@@ -207,7 +207,7 @@ mod tests {
             id: id.into(),
             label: title.to_owned(),
             title: title.to_owned(),
-            tool: TOOL,
+            tool: "ibid",
             place: place.to_owned(),
             when: Millis(0),
             matched: Vec::new(),

@@ -33,7 +33,7 @@ impl App {
             theme: &self.setup.theme,
             events: self.chat.session().events(),
             streaming,
-            tool_of: &|_| Some(crate::library::TOOL.to_owned()),
+            tool_of: &|_| Some(crate::tool::Tool::Ibid.name().to_owned()),
         };
         pane.render(area, buf, &mut self.transcript);
     }

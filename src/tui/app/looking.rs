@@ -51,7 +51,7 @@ impl App {
 
     fn captured_now(&self) -> ReferenceFacts {
         ReferenceFacts {
-            tool: crate::library::TOOL.to_owned(),
+            tool: crate::tool::Tool::Ibid.name().to_owned(),
             captured: human::clock(self.now, &self.setup.zone),
         }
     }

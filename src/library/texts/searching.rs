@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, Statement, params};
 use tokio_util::sync::CancellationToken;
 
 use super::matching::TextMatcher;
@@ -26,7 +26,7 @@ impl Depth {
     /// How many matches are enough.
     fn matches(self) -> usize {
         match self {
-            Self::First => 1000,
+            Self::First => 500,
             Self::All => 50_000,
         }
     }
@@ -34,7 +34,7 @@ impl Depth {
     /// How much text is looked at when something was found, in bytes.
     fn text(self) -> usize {
         match self {
-            Self::First => 2 * 1024 * 1024,
+            Self::First => 1024 * 1024,
             Self::All => usize::MAX,
         }
     }
@@ -125,6 +125,7 @@ impl Search<'_> {
             Some(expression) => statement.query([expression])?,
             None => statement.query([])?,
         };
+        let mut texts = self.connection.prepare_cached(TEXT)?;
         let mut count = 0usize;
         while let Some(row) = rows.next()? {
             if count.is_multiple_of(STRIDE) && cancel.is_cancelled() {
@@ -136,18 +137,18 @@ impl Search<'_> {
             if is_enough {
                 return Ok(Some(true));
             }
-            self.compare(row)?;
+            self.compare(row, &mut texts)?;
         }
         Ok(Some(false))
     }
 
-    fn compare(&mut self, row: &Row<'_>) -> Result<(), rusqlite::Error> {
+    /// `texts` gives the text of a message.
+    fn compare(&mut self, row: &Row<'_>, texts: &mut Statement<'_>) -> Result<(), rusqlite::Error> {
         let (id, key, when) = (row.get(0)?, row.get(1)?, Millis(row.get(2)?));
         if !self.is_admitted(key)? {
             return Ok(());
         }
-        let mut statement = self.connection.prepare_cached(TEXT)?;
-        let mut rows = statement.query([id])?;
+        let mut rows = texts.query([id])?;
         let Some(row) = rows.next()? else {
             return Ok(());
         };

@@ -12,7 +12,7 @@ const LENGTH: usize = 160;
 /// How many of them may stand before the first mark.
 const LEAD: usize = 40;
 /// How many matches of a term are looked at for the best place.
-const LOOKED_AT: usize = 64;
+const LOOKED_AT: usize = 16;
 /// Stands where the text goes on.
 const CUT: &str = "…";
 

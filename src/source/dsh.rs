@@ -56,8 +56,8 @@ impl Adapter for Dsh {
         listing::scan(place, walk);
     }
 
-    fn find(&self, _place: &Path, path: &Path) -> Option<FoundFile> {
-        listing::find(path)
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(place, path)
     }
 
     fn look(&self, path: &Path) -> Result<Look, SourceError> {

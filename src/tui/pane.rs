@@ -30,7 +30,53 @@ pub enum Pane {
 pub struct Look {
     id: SessionId,
     label: String,
+    /// What is searched for in it, once it is read.
+    place: Option<String>,
+    is_only_to_read: bool,
     read: Read,
+}
+
+impl Look {
+    /// A session is being read to be looked at, since a moment.
+    #[must_use]
+    pub fn new(id: SessionId, label: String, since: Millis) -> Self {
+        Self {
+            id,
+            label,
+            place: None,
+            is_only_to_read: false,
+            read: Read::Not(PreviewState::Preparing { since }),
+        }
+    }
+
+    /// The same, to be opened where this text is.
+    #[must_use]
+    pub fn at(self, place: Option<String>) -> Self {
+        Self { place, ..self }
+    }
+
+    /// The same, of a session that can't be gone on in, or that can.
+    #[must_use]
+    pub fn only_to_read(self, is_only_to_read: bool) -> Self {
+        Self {
+            is_only_to_read,
+            ..self
+        }
+    }
+
+    /// Takes what was read.
+    fn read(&mut self, outcome: Result<Arc<Capture>, String>, facts: &ReferenceFacts) {
+        self.read = match outcome {
+            Ok(capture) => {
+                let mut preview = SessionPreview::new(&capture, &self.label, facts);
+                if let Some(place) = &self.place {
+                    preview.pager_mut().search_for(place);
+                }
+                Read::Done(Box::new(preview))
+            }
+            Err(message) => Read::Not(PreviewState::Failed { message }),
+        };
+    }
 }
 
 #[derive(Debug)]
@@ -59,16 +105,6 @@ impl Pane {
             ready.set_note(note);
         }
         Self::Draft(state)
-    }
-
-    /// A session is being read to be looked at, since a moment.
-    #[must_use]
-    pub fn session(id: SessionId, label: String, since: Millis) -> Self {
-        Self::Session(Look {
-            id,
-            label,
-            read: Read::Not(PreviewState::Preparing { since }),
-        })
     }
 
     /// The session that is looked at, and what a mention of it says.
@@ -125,12 +161,7 @@ impl Pane {
         if let Self::Session(look) = self
             && look.id == *id
         {
-            look.read = match outcome {
-                Ok(capture) => {
-                    Read::Done(Box::new(SessionPreview::new(&capture, &look.label, facts)))
-                }
-                Err(message) => Read::Not(PreviewState::Failed { message }),
-            };
+            look.read(outcome, facts);
         }
     }
 
@@ -169,7 +200,12 @@ impl Pane {
             }
             Self::Session(look) => match &mut look.read {
                 Read::Done(preview) => {
-                    SessionPane { theme }.render(area, buf, preview);
+                    let is_only_to_read = look.is_only_to_read;
+                    SessionPane {
+                        theme,
+                        is_only_to_read,
+                    }
+                    .render(area, buf, preview);
                     preview.caret(area)
                 }
                 Read::Not(state) => {

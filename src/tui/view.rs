@@ -14,9 +14,12 @@ use super::app::{App, Areas};
 use super::editor::SpanKind;
 use super::human;
 use super::keymap::{Action, Layer, hint};
+use super::listed::Listed;
 use super::wrap;
 use crate::chat::{Element, View};
 use crate::sanitize;
+#[cfg(test)]
+pub(super) use help::QUERIES;
 
 /// From this many rows on, the head and the rules are shown.
 const ROOM_FOR_HEAD: u16 = 10;
@@ -101,7 +104,7 @@ impl Plan {
         plan.notice = take_bottom(&mut left, notice.min(room));
         let keeps = if roomy { 3 } else { 1 };
         if layer == Layer::Popup
-            && let Some(popup) = app.popup_mut()
+            && let Some(popup) = app.listed()
         {
             let wants = u16::try_from(popup.height()).unwrap_or(POPUP_ROWS);
             let rows = wants
@@ -246,7 +249,7 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
     let now = app.now;
     if let Some(rows) = plan.popup {
         app.areas.rows = rows;
-        if let Some(popup) = app.popup_mut() {
+        if let Some(popup) = app.listed_mut() {
             popup.render(rows, frame.buffer_mut(), &theme, now);
         }
     }
@@ -259,7 +262,7 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
             let pane = app.pane_mut()?;
             pane.render(plan.body, frame.buffer_mut(), &theme, now)
         }
-        Layer::Sessions => draw_sessions(app, frame, plan.body),
+        Layer::Sessions | Layer::Texts => draw_list(app, frame, plan.body),
         Layer::Composer | Layer::Popup => {
             app.draw_transcript(plan.body, frame.buffer_mut());
             None
@@ -267,23 +270,28 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
     }
 }
 
-fn draw_sessions(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
+fn draw_list(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
     let theme = app.setup.theme;
     let now = app.now;
     let mut rows = area;
     let search = take_top(&mut rows, 1);
     app.areas.rows = rows;
-    let picker = app.sessions_mut()?;
-    let counter = format!("{} ", picker.counter());
+    let listed = app.listed_mut()?;
+    let title = match listed {
+        Listed::Sessions(_) => "Sessions",
+        Listed::Texts(_) => "Search",
+    };
+    let text = format!(" {title}: {}", sanitize::line(listed.text()));
+    let beside = area.width.saturating_sub(columns(&text) + 2);
+    let counter = format!("{} ", listed.counter(now, beside.into()));
     let room = area.width.saturating_sub(columns(&counter) + 1);
-    let query = sanitize::line(&picker.query().text).into_owned();
-    let text = wrap::cut_start(&format!(" Sessions: {query}"), room);
+    let text = wrap::cut_start(&text, room);
     let caret = columns(&text);
     Line::styled(text, theme.title).render(search, frame.buffer_mut());
     Line::styled(counter, theme.dim)
         .right_aligned()
         .render(search, frame.buffer_mut());
-    picker.render(rows, frame.buffer_mut(), &theme, now);
+    listed.render(rows, frame.buffer_mut(), &theme, now);
     (!search.is_empty()).then(|| Position {
         x: search.x + caret.min(search.width.saturating_sub(1)),
         y: search.y,
@@ -313,16 +321,20 @@ fn draw_status(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
         }
     };
     let spinning = state.map(|state| format!("{} {state}", human::spinner(app.now)));
-    let state = match app.popup_mut() {
-        Some(popup) if layer == Layer::Popup => Some(popup.counter()),
+    let help = hint(layer, Action::Help);
+    let help = help.map_or(String::new(), |help| format!("{help} help "));
+    let state = match app.listed() {
+        Some(popup) if layer == Layer::Popup => {
+            let beside = area.width.saturating_sub(columns(&help) + 2);
+            Some(popup.counter(app.now, beside.into()))
+        }
         _ => spinning,
     };
     let mut right = state.unwrap_or_default();
     if !right.is_empty() {
         right.push_str("  ");
     }
-    let help = hint(layer, Action::Help);
-    right.extend(help.map(|help| format!("{help} help ")));
+    right.push_str(&help);
     let room = area.width.saturating_sub(columns(&right) + 1);
     let mut left = String::new();
     for (action, what) in hints(app, layer) {
@@ -355,13 +367,22 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
             (Action::Escape, "close"),
             (Action::Preview, "preview"),
         ],
-        Layer::Sessions => vec![
-            (Action::Accept, "resume"),
+        Layer::Sessions => {
+            let is_only_to_read = app.is_only_to_read();
+            let accept = if is_only_to_read { "read" } else { "resume" };
+            vec![
+                (Action::Accept, accept),
+                (Action::Escape, "close"),
+                (Action::Preview, "look"),
+            ]
+        }
+        Layer::Texts => vec![
+            (Action::Accept, "cite"),
             (Action::Escape, "close"),
-            (Action::Preview, "look"),
+            (Action::Preview, "look inside"),
         ],
     };
-    if !app.has_rows() {
+    if app.listed().and_then(Listed::selected).is_none() {
         hints.retain(|(action, _)| *action == Action::Escape);
     }
     hints
@@ -388,6 +409,7 @@ fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
     let can_send = matches!(app.chat.outgoing(), View::None);
     if app.editor.is_empty() {
         hints.push((Action::Sessions, "sessions"));
+        hints.push((Action::Texts, "search"));
         hints.push((Action::EndOfInput, "quit"));
     } else if can_send && !app.editor.is_blank() {
         hints.push((Action::Send, if is_answering { "queue" } else { "send" }));

@@ -1,0 +1,65 @@
+//! Finding sessions by what was said in them.
+
+use std::ops::Range;
+
+use super::{Done, Runtime};
+use crate::session::{Millis, Role, SessionId};
+use crate::tool::Tool;
+
+/// A question for what was said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextQuery {
+    /// What was typed.
+    pub text: String,
+    /// The session that is written in, where it is no answer.
+    pub target: Option<SessionId>,
+}
+
+/// The answer to a [`TextQuery`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextFound {
+    /// The best rows, best first; a session has one for each message that
+    /// matches.
+    pub rows: Vec<TextRow>,
+    /// Whether there are more than these.
+    pub is_cut: bool,
+    /// How many sessions of how many were read, while some may be missing.
+    pub indexing: Option<(usize, usize)>,
+    /// What the query says that can't be followed, in words.
+    pub hint: Option<String>,
+}
+
+/// A message that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextRow {
+    /// The session it is of.
+    pub id: SessionId,
+    /// What a mention of the session says.
+    pub label: String,
+    /// The label as one clean line.
+    pub title: String,
+    /// The tool that the session belongs to.
+    pub tool: Tool,
+    /// Where the session was begun, shortened, and what tells it from one that
+    /// looks the same.
+    pub place: String,
+    /// When the message was said.
+    pub when: Millis,
+    /// Who said it.
+    pub role: Role,
+    /// A part of the message, as one line.
+    pub snippet: String,
+    /// What matched, in bytes of the snippet.
+    pub marks: Vec<Range<usize>>,
+}
+
+impl Runtime {
+    pub(super) fn search(&mut self, query: TextQuery) {
+        self.searching.cancel();
+        self.searching = self.all.child_token();
+        let done = self.done.clone();
+        tokio::task::spawn_blocking(move || {
+            let _ = done.blocking_send(Done::Searched(query, Ok(TextFound::default())));
+        });
+    }
+}

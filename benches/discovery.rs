@@ -22,10 +22,11 @@ use std::time::{Duration, Instant};
 
 use ibid::library::index::Index;
 use ibid::library::matcher::{Query, SearchState, search};
-use ibid::library::{CapturedLog, Library, LogFile, LogFiles, Stamp};
+use ibid::library::{CapturedLog, Library, LogFile, LogFiles, Scanned, Stamp};
 use ibid::reference::Cause;
 use ibid::reference::projection::Capture;
 use ibid::session::{Header, Millis, SessionId, Title};
+use ibid::tool::Tool;
 use nucleo::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo::{Config, Matcher, Utf32Str, Utf32String};
 use rayon::prelude::*;
@@ -143,6 +144,15 @@ impl MadeUp {
         )
     }
 
+    fn log_file(at: u64) -> LogFile {
+        LogFile {
+            tool: Tool::Ibid,
+            file: format!("{}.jsonl", Self::id(at)),
+            id: Some(Self::id(at).into()),
+            stamp: Self::stamp(at),
+        }
+    }
+
     fn stamp(at: u64) -> Stamp {
         Stamp {
             size: 1000 + at,
@@ -153,18 +163,19 @@ impl MadeUp {
 }
 
 impl LogFiles for MadeUp {
-    fn file_name(&self, id: &SessionId) -> String {
-        format!("{id}.jsonl")
+    fn file_name(&self, id: &SessionId) -> Option<String> {
+        Some(format!("{id}.jsonl"))
     }
 
-    fn scan(&self) -> Result<Vec<LogFile>, Cause> {
-        Ok((0..self.count)
-            .map(|at| LogFile {
-                file: format!("{}.jsonl", Self::id(at)),
-                id: Some(Self::id(at).into()),
-                stamp: Self::stamp(at),
-            })
-            .collect())
+    fn scan(&self, _: &CancellationToken) -> Result<Scanned, Cause> {
+        Ok(Scanned {
+            logs: (0..self.count).map(Self::log_file).collect(),
+            notices: Vec::new(),
+        })
+    }
+
+    fn find(&self, file: &str) -> Option<LogFile> {
+        Some(Self::log_file(u64::from_str_radix(&file[4..12], 16).ok()?))
     }
 
     fn header(&self, file: &str) -> Result<Header, Cause> {
@@ -173,7 +184,7 @@ impl LogFiles for MadeUp {
         Ok(Header::new(Self::id(at), created_at, Some(cwd(at))))
     }
 
-    fn capture(&self, file: &str) -> Result<Option<CapturedLog>, Cause> {
+    fn capture(&self, file: &str, _: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause> {
         let at = u64::from_str_radix(&file[4..12], 16).unwrap();
         Ok(Some(CapturedLog {
             stamp: Self::stamp(at),
@@ -226,7 +237,7 @@ fn main() {
         library.load().unwrap();
         assert_eq!(library.index().len() as u64, count);
     });
-    let listing = best(5, || drop(files.scan().unwrap()));
+    let listing = best(5, || drop(files.scan(&CancellationToken::new()).unwrap()));
     println!(
         "  load (less a scan) {:8.1} ms",
         ms(load.saturating_sub(listing))

@@ -22,7 +22,7 @@ mod walk;
 
 use std::fmt;
 
-pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named};
+pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named, VARIABLES};
 pub use detect::Head;
 pub use error::SourceError;
 pub use walk::{FoundFile, Obstacle, Walk};

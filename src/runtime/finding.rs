@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::rows::{home_dir, short_path, tell_apart};
 use super::{Done, Runtime};
-use crate::library::index::Index;
+use crate::library::index::{Hidden, Index};
 use crate::library::matcher::{self, Hits};
 use crate::reference::ports::SurfaceReader;
 use crate::session::{Millis, SessionId};
@@ -34,9 +34,8 @@ pub struct Found {
     pub matched: usize,
     /// How many there are.
     pub total: usize,
-    /// How many more there are that lists leave out, such as those of
-    /// subagents.
-    pub hidden: usize,
+    /// How many more there are that lists leave out.
+    pub hidden: Hidden,
     /// What the query says that no filter can follow, in words.
     pub hint: Option<String>,
     /// How many logs of how many were read, while the library is being
@@ -102,7 +101,7 @@ impl Runtime {
                 rows: rows(&index, &hits, &query.text),
                 matched: hits.matched,
                 total: hits.total,
-                hidden: 0,
+                hidden: index.hidden(),
                 hint: None,
                 indexing: standing.indexing,
             };
@@ -143,15 +142,15 @@ fn rows(index: &Index, hits: &Hits, query: &str) -> Vec<FoundRow> {
         .iter()
         .filter_map(|hit| {
             let entry = index.get(hit.row)?;
-            let id = entry.session_id();
             Some(FoundRow {
-                tool: Tool::of(&id),
-                id,
+                id: entry.session_id(),
                 // What is picked is what is seen: no title brings a control
                 // character into a message.
                 label: entry.display.to_owned(),
                 title: entry.display.to_owned(),
-                is_fork: entry.parent.is_some(),
+                tool: entry.tool,
+                // An agent's session has a parent too, but continues nothing.
+                is_fork: entry.parent.is_some() && !entry.is_subagent,
                 place: entry
                     .cwd
                     .map(|cwd| short_path(cwd, home.as_deref()))

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::detect::Head;
-use super::walk::Walk;
+use super::walk::{FoundFile, Walk};
 use super::{ForeignSession, SourceError, SourceNotice};
 use crate::session::{Millis, Title};
 use crate::tool::Tool;
@@ -24,6 +24,15 @@ pub trait Adapter: Send + Sync {
 
     /// Finds the files of one place by their names and states; opens none.
     fn scan(&self, place: &Path, walk: &mut Walk);
+
+    /// What one file of a place is now; `None` when [`scan`](Self::scan) would
+    /// not find it.
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        let _ = place;
+        let mut walk = Walk::default();
+        walk.file(path.to_owned(), None);
+        walk.files.pop()
+    }
 
     /// Takes a bounded look into a file that [`scan`](Self::scan) found:
     /// enough to list its sessions, and never all of a big one.
@@ -103,6 +112,18 @@ pub struct Named {
     pub title: Title,
 }
 
+/// The environment variables that say where tools keep their sessions.
+pub const VARIABLES: [&str; 8] = [
+    "APPDATA",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "CODEX_SQLITE_HOME",
+    "DSH_HOME",
+    "GEMINI_CLI_HOME",
+    "OPENCODE_DB",
+    "XDG_DATA_HOME",
+];
+
 /// What of the surroundings decides where tools keep their sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
@@ -128,11 +149,8 @@ impl Environment {
     #[must_use]
     pub fn of_process() -> Self {
         let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-        let utf8 = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
-        Self {
-            home,
-            variables: std::env::vars_os().filter_map(utf8).collect(),
-        }
+        let set = |name| Some((name, std::env::var_os(name)?));
+        Self::new(home, VARIABLES.into_iter().filter_map(set))
     }
 
     /// The person's home folder.

@@ -13,6 +13,7 @@ use self::columns::{Cells, Columns};
 use super::human::{self, counted, human_count};
 use super::list::List;
 use super::theme::Theme;
+use crate::library::index::Hidden;
 use crate::runtime::{Found, FoundRow, Query};
 use crate::sanitize;
 use crate::session::{Millis, SessionId};
@@ -124,8 +125,7 @@ impl Picker {
 
     /// What stands below the rows where there is room, the most telling last.
     fn notes(&self) -> Vec<String> {
-        let hidden = (self.found.hidden > 0)
-            .then(|| format!("{} hidden", counted(self.found.hidden, "subagent session")));
+        let hidden = hidden(self.found.hidden);
         hidden.into_iter().chain(self.found.hint.clone()).collect()
     }
 
@@ -145,7 +145,7 @@ impl Picker {
             render_note(&message, area, buf, theme);
         }
         let rows = &self.found.rows;
-        let columns = Columns::fit(rows.iter().map(Cells::from), area.width.into(), now);
+        let columns = Columns::fit(&rows.iter().map(Cells::from), area.width.into(), now);
         let first = self.list.scroll_to_selected(area.height.into());
         let visible = rows.iter().enumerate().skip(first);
         for ((index, row), row_area) in visible.zip(area.rows()) {
@@ -154,6 +154,19 @@ impl Picker {
             render_row(line, selected, row_area, buf, theme);
         }
     }
+}
+
+/// How many sessions are left out, where any are.
+fn hidden(hidden: Hidden) -> Option<String> {
+    let subagents = counted(hidden.subagents, "subagent session");
+    let stubs = counted(hidden.stubs, "empty session");
+    let what = match (hidden.subagents, hidden.stubs) {
+        (0, 0) => return None,
+        (_, 0) => subagents,
+        (0, _) => stubs,
+        _ => format!("{subagents} and {} empty", human_count(hidden.stubs)),
+    };
+    Some(format!("{what} hidden"))
 }
 
 /// How far the reading of sessions is.

@@ -164,7 +164,7 @@ impl TextPicker {
             render_note(&message, area, buf, theme);
         }
         let rows = &self.found.rows;
-        let columns = Columns::fit(rows.iter().map(Cells::from), area.width.into(), now);
+        let columns = Columns::fit(&rows.iter().map(Cells::from), area.width.into(), now);
         let first = self.list.scroll_to_selected(area.height.into());
         let mut lines = area.rows();
         for (index, row) in rows.iter().enumerate().skip(first) {

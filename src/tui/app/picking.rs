@@ -88,7 +88,7 @@ impl App {
 
     /// Picks the selected row of the list that has the keyboard.
     pub(super) fn accept_selected(&mut self) -> Vec<Cmd> {
-        let Some(picked) = self.listed().and_then(|listed| listed.selected()) else {
+        let Some(picked) = self.listed().and_then(Listed::selected) else {
             if self.list.is_none() {
                 self.say("there is no session to pick: Esc closes the list, then Enter sends");
             }

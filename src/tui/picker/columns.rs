@@ -81,7 +81,7 @@ const TITLE_WANTS: usize = 24;
 
 impl Columns {
     pub(crate) fn fit<'a>(
-        rows: impl Iterator<Item = Cells<'a>> + Clone,
+        rows: &(impl Iterator<Item = Cells<'a>> + Clone),
         width: usize,
         now: Millis,
     ) -> Self {

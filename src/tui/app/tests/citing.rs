@@ -1,6 +1,7 @@
 //! The popup under an `@`.
 
 use super::*;
+use crate::library::index::Hidden;
 
 #[test]
 fn an_at_sign_opens_the_popup_and_each_key_asks_anew() {
@@ -494,7 +495,10 @@ fn what_is_hidden_is_said_where_little_is_found() {
     bench.type_text("@x");
     let mut found = Found {
         total: 40,
-        hidden: 1_012,
+        hidden: Hidden {
+            subagents: 1_012,
+            ..Hidden::default()
+        },
         ..Found::default()
     };
     let query = bench.queries().pop().unwrap();
@@ -503,14 +507,18 @@ fn what_is_hidden_is_said_where_little_is_found() {
     assert!(bench.screen().contains(said));
 
     bench.type_text("y");
+    found.hidden.stubs = 3;
+    let query = bench.queries().pop().unwrap();
+    bench.update(Msg::Done(Done::Found(query, Ok(found.clone()))));
+    let said = "\n  1,012 subagent sessions and 3 empty hidden\n";
+    assert!(bench.screen().contains(said));
+
+    bench.type_text("y");
+    found.hidden.subagents = 0;
     found.rows = forks();
     let query = bench.queries().pop().unwrap();
     bench.update(Msg::Done(Done::Found(query, Ok(found.clone()))));
-    assert!(
-        bench
-            .screen()
-            .contains("\n  1,012 subagent sessions hidden\n")
-    );
+    assert!(bench.screen().contains("\n  3 empty sessions hidden\n"));
     assert!(!bench.screen_at(60, 6).contains("hidden"), "no room");
 
     bench.type_text("z");

@@ -260,7 +260,7 @@ fn a_session_of_another_tool_is_carried_on_by_a_new_one_that_cites_it() {
         session_id: "codex:a".into(),
         label: "Arm builds".to_owned(),
     };
-    assert_eq!(begins(&mut bench), [cited.clone()]);
+    assert_eq!(begins(&mut bench), std::slice::from_ref(&cited));
     assert!(bench.hints().contains("Esc cancel"));
     assert_eq!(bench.text(), "draft", "until the new one is there");
 

@@ -113,6 +113,8 @@ mod tests {
             title: "Fix".to_owned(),
             tool: Tool::Ibid,
             place: "~/api".to_owned(),
+            message: 0,
+            matches: 1,
             when: Millis(0),
             role: Role::User,
             snippet: snippet.to_owned(),

@@ -18,10 +18,11 @@ pub struct TextQuery {
 /// The answer to a [`TextQuery`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextFound {
-    /// The best rows, best first; a session has one for each message that
-    /// matches.
+    /// The best rows, best first, one for each session.
     pub rows: Vec<TextRow>,
-    /// Whether there are more than these.
+    /// How many sessions were found.
+    pub matched: usize,
+    /// Whether there may be more than these.
     pub is_cut: bool,
     /// How many sessions of how many were read, while some may be missing.
     pub indexing: Option<(usize, usize)>,
@@ -29,7 +30,7 @@ pub struct TextFound {
     pub hint: Option<String>,
 }
 
-/// A message that was found.
+/// A session that was found, and the message in it that matches best.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextRow {
     /// The session it is of.
@@ -43,6 +44,10 @@ pub struct TextRow {
     /// Where the session was begun, shortened, and what tells it from one that
     /// looks the same.
     pub place: String,
+    /// The place of the message in the conversation, counted from 0.
+    pub message: u32,
+    /// How many messages of the session match.
+    pub matches: u32,
     /// When the message was said.
     pub when: Millis,
     /// Who said it.

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::human;
 use super::list::List;
+use super::pane::Spot;
 use super::picker::Picker;
 use super::texts::TextPicker;
 use super::theme::Theme;
@@ -62,13 +63,12 @@ impl Listed {
         })
     }
 
-    /// The text to look for in the selected session: what matched, where the
-    /// list is of what was said.
+    /// Where to look in the selected session, if not at its beginning.
     #[must_use]
-    pub fn place(&self) -> Option<String> {
+    pub fn spot(&self) -> Option<Spot> {
         match self {
             Self::Sessions(_) => None,
-            Self::Texts(picker) => picker.place(),
+            Self::Texts(picker) => picker.spot(),
         }
     }
 

@@ -194,6 +194,19 @@ impl Pager {
         };
     }
 
+    /// Stands at the message of this number, counted from 0: each begins with
+    /// something that is no text.
+    pub(crate) fn go_to_message(&mut self, number: usize) {
+        let mut pieces = (0..).zip(&self.pieces);
+        let heading = pieces
+            .by_ref()
+            .filter(|(_, piece)| piece.kind != Kind::Text)
+            .nth(number);
+        if let Some((piece, _)) = heading {
+            self.top = Place { piece, byte: 0 };
+        }
+    }
+
     /// Moves by rows, forwards when positive.
     pub fn scroll(&mut self, rows: i16) {
         self.search.stay();

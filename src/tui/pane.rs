@@ -25,13 +25,22 @@ pub enum Pane {
     Session(Look),
 }
 
+/// A place in a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The message, counted from 0.
+    pub message: usize,
+    /// What to look for from there on.
+    pub text: String,
+}
+
 /// A session that is looked at.
 #[derive(Debug)]
 pub struct Look {
     id: SessionId,
     label: String,
-    /// What is searched for in it, once it is read.
-    place: Option<String>,
+    /// Where to look, once it is read.
+    spot: Option<Spot>,
     is_only_to_read: bool,
     read: Read,
 }
@@ -43,16 +52,16 @@ impl Look {
         Self {
             id,
             label,
-            place: None,
+            spot: None,
             is_only_to_read: false,
             read: Read::Not(PreviewState::Preparing { since }),
         }
     }
 
-    /// The same, to be opened where this text is.
+    /// The same, to be opened at this place.
     #[must_use]
-    pub fn at(self, place: Option<String>) -> Self {
-        Self { place, ..self }
+    pub fn at(self, spot: Option<Spot>) -> Self {
+        Self { spot, ..self }
     }
 
     /// The same, of a session that can't be gone on in, or that can.
@@ -69,8 +78,8 @@ impl Look {
         self.read = match outcome {
             Ok(capture) => {
                 let mut preview = SessionPreview::new(&capture, &self.label, facts);
-                if let Some(place) = &self.place {
-                    preview.pager_mut().search_for(place);
+                if let Some(spot) = &self.spot {
+                    preview.show_message(spot.message, &spot.text);
                 }
                 Read::Done(Box::new(preview))
             }

@@ -1,4 +1,4 @@
-//! A list of messages that were found by their text. State and drawing; asking
+//! A list of sessions that were found by what was said in them. State and drawing; asking
 //! is the app's work.
 
 mod snippet;
@@ -8,16 +8,17 @@ use ratatui::layout::Rect;
 
 use super::human::{self, human_count};
 use super::list::List;
+use super::pane::Spot;
 use super::picker::columns::{Cells, Columns};
 use super::picker::{indexing, render_note, render_notes, render_row};
 use super::theme::Theme;
 use crate::runtime::{TextFound, TextQuery, TextRow};
 use crate::session::Millis;
 
-/// A message takes two rows of the screen: its session, and what was said.
+/// Each takes two rows of the screen: the session, and what was said.
 const ROWS_EACH: usize = 2;
 
-/// A list of messages being picked from.
+/// A list of sessions being picked from, each with a message.
 #[derive(Debug)]
 pub struct TextPicker {
     /// How the list stands.
@@ -74,10 +75,7 @@ impl TextPicker {
         match found {
             Ok(found) => {
                 let chosen = self.list.chosen().and_then(|at| self.found.rows.get(at));
-                let kept = chosen.and_then(|row| {
-                    let is_same = |r: &TextRow| r.id == row.id && r.snippet == row.snippet;
-                    found.rows.iter().position(is_same)
-                });
+                let kept = chosen.and_then(|row| found.rows.iter().position(|r| r.id == row.id));
                 self.list.answered(found.rows.len(), kept);
                 self.found = found;
             }
@@ -95,13 +93,18 @@ impl TextPicker {
         self.found.rows.get(self.list.selected())
     }
 
-    /// What matched first in the selected message.
+    /// Where the selected message is in its session, and what matched first in
+    /// it.
     #[must_use]
-    pub fn place(&self) -> Option<String> {
+    pub fn spot(&self) -> Option<Spot> {
         let row = self.selected()?;
-        let first = row.snippet.get(row.marks.first()?.clone())?;
-        // In lower case it is found however it is written.
-        (!first.is_empty()).then(|| first.to_lowercase())
+        let first = row.marks.first().cloned();
+        let first = first.and_then(|mark| row.snippet.get(mark));
+        Some(Spot {
+            message: usize::try_from(row.message).unwrap_or(usize::MAX),
+            // In lower case it is found however it is written.
+            text: first.unwrap_or_default().to_lowercase(),
+        })
     }
 
     /// How many rows of the screen the list can use.
@@ -111,14 +114,14 @@ impl TextPicker {
         self.list.height() + message + self.notes().len()
     }
 
-    /// How many messages were found; empty where nothing is asked.
+    /// How many sessions were found; empty where nothing is asked.
     #[must_use]
     pub fn counter(&self) -> String {
         if self.is_blank() {
             return String::new();
         }
         let more = if self.found.is_cut { "+" } else { "" };
-        format!("{}{more} found", human_count(self.found.rows.len()))
+        format!("{}{more} found", human_count(self.found.matched))
     }
 
     /// What stands in place of rows where there are none.

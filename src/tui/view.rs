@@ -366,6 +366,7 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
             (Action::Accept, "accept"),
             (Action::Escape, "close"),
             (Action::Preview, "preview"),
+            (Action::Texts, "search"),
         ],
         Layer::Sessions => {
             let is_only_to_read = app.is_only_to_read();
@@ -383,7 +384,7 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
         ],
     };
     if app.listed().and_then(Listed::selected).is_none() {
-        hints.retain(|(action, _)| *action == Action::Escape);
+        hints.retain(|(action, _)| matches!(action, Action::Escape | Action::Texts));
     }
     hints
 }

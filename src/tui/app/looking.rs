@@ -65,7 +65,7 @@ impl App {
         let Some(Reference { session_id, label }) = listed.selected() else {
             return Vec::new();
         };
-        let look = Look::new(session_id.clone(), label, self.now).at(listed.place());
+        let look = Look::new(session_id.clone(), label, self.now).at(listed.spot());
         let is_only_to_read = self.is_only_to_read();
         self.pane = Some(Pane::Session(look.only_to_read(is_only_to_read)));
         vec![Cmd::Job(Job::Look(session_id))]

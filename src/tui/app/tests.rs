@@ -196,6 +196,7 @@ impl Bench {
     fn search_for(&mut self, query: TextQuery, rows: &[(&str, &str, &str)]) {
         let found = TextFound {
             rows: rows.iter().map(|row| text_row(&query.text, row)).collect(),
+            matched: rows.len(),
             ..TextFound::default()
         };
         self.update(Msg::Done(Done::Searched(query, Ok(found))));
@@ -371,6 +372,8 @@ fn text_row(query: &str, (id, title, snippet): &(&str, &str, &str)) -> TextRow {
         label: (*title).to_owned(),
         title: (*title).to_owned(),
         place: "~/work/api".to_owned(),
+        message: 1,
+        matches: 1,
         when: Millis(NOW - 2 * HOUR),
         role: Role::User,
         snippet: (*snippet).to_owned(),

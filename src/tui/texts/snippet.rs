@@ -4,6 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::figures::thousands;
 use crate::runtime::TextRow;
 use crate::sanitize;
 use crate::session::Role;
@@ -21,7 +22,11 @@ struct Cell {
 /// Who said it and the part of the snippet that holds the first match.
 pub(super) fn line(row: &TextRow, selected: bool, width: usize, theme: &Theme) -> Line<'static> {
     let mark = if selected { "▌" } else { " " };
-    let who = format!("  {}: ", speaker(row.role));
+    let more = match row.matches {
+        0 | 1 => String::new(),
+        matches => format!(" (1 of {})", thousands(matches.into())),
+    };
+    let who = format!("  {}{more}: ", speaker(row.role));
     let room = width.saturating_sub(1 + columns(&who));
     let mut spans = vec![Span::raw(mark), Span::styled(who, theme.dim)];
     for cell in window(cells(row), room) {
@@ -130,6 +135,8 @@ mod tests {
             title: "A".to_owned(),
             tool: Tool::Codex,
             place: String::new(),
+            message: 0,
+            matches: 1,
             when: Millis(0),
             role: Role::User,
             snippet: snippet.to_owned(),
@@ -159,6 +166,16 @@ mod tests {
         assert_eq!(shown("see login_test", &[4..9], 40), "see [login]_test");
         assert_eq!(shown("ab", &[0..1, 1..2], 40), "[ab]");
         assert_eq!(shown("größe 世界", &[8..11], 40), "größe [世]界");
+    }
+
+    #[test]
+    fn of_several_matches_it_is_said_that_one_is_shown() {
+        let mut row = row("login", &[]);
+        let shown = |row: &TextRow| line(row, false, 40, &Theme::new(true)).to_string();
+        assert_eq!(shown(&row), "   You: login");
+        row.matches = 1_204;
+        row.role = Role::Assistant;
+        assert_eq!(shown(&row), "   Assistant (1 of 1,204): login");
     }
 
     #[test]

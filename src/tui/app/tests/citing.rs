@@ -43,7 +43,7 @@ fn the_popup_shows_what_matches_and_counts() {
  flaky CI on arm64                                         ibid  ~/work/api  2 h
 ────────────────────────────────────────────────────────────────────────────────
  > compare with @flak
- Enter accept · Esc close · Ctrl-O preview                     3/1,204  F1 help
+ Enter accept · Esc close · Ctrl-O preview · Ctrl-F search     3/1,204  F1 help
 "###);
     insta::assert_snapshot!(bench.screen_at(40, 12), @r###"
  ibid · new sessi… offline · 0% of 128k

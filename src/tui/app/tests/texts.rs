@@ -14,7 +14,7 @@ const SAID: [(&str, &str, &str); 3] = [
         "flaky CI on arm64",
         "only the login step hangs there",
     ),
-    ("flaky", "Fix the flaky login test", "login again"),
+    ("page", "Login page redesign", "login again"),
 ];
 
 /// Opens the search and finds these.
@@ -37,7 +37,7 @@ fn the_search_shows_what_was_said_and_where() {
 ▌  You: the login test fails on every third run since the clock was mocked
  flaky CI on arm64                                        codex  ~/work/api  2 h
    You: only the login step hangs there
- Fix the flaky login test                                 ibid   ~/work/api  2 h
+ Login page redesign                                      ibid   ~/work/api  2 h
    You: login again
 
 
@@ -56,7 +56,7 @@ fn the_search_shows_what_was_said_and_where() {
 ▌  You: the login test fails on every t…
  flaky CI on arm64                 codex
    You: only the login step hangs there
- Fix the flaky login test          ibid
+ Login page redesign               ibid
    You: login again
 ────────────────────────────────────────
  > a draft
@@ -137,6 +137,7 @@ fn each_state_of_the_search_says_so_in_a_row_of_its_own() {
     let query = bench.text_queries().pop().unwrap();
     let found = TextFound {
         rows: vec![text_row("login", &SAID[0])],
+        matched: 1,
         is_cut: true,
         hint: Some("no tool is called \u{1b}x".to_owned()),
         ..found
@@ -258,10 +259,9 @@ fn the_search_leaves_a_token_alone_whose_popup_was_closed() {
 fn looking_inside_opens_the_session_where_the_match_is() {
     let mut bench = Bench::new();
     let many = "more words\n".repeat(40);
-    bench
-        .world
-        .sources
-        .put("flaky", &[&many, "the Clock was mocked", &many]);
+    let before = format!("an earlier clock\n{many}");
+    let texts = [before.as_str(), "the Clock was mocked", &many];
+    bench.world.sources.put("flaky", &texts);
     bench.press("Ctrl-F");
     bench.type_text("Clock");
     bench.search(&[("flaky", "Fix", "the Clock was mocked")]);
@@ -272,7 +272,7 @@ fn looking_inside_opens_the_session_where_the_match_is() {
         let screen = bench.screen_at(width, height);
         assert!(screen.contains("the Clock"), "{width}×{height}:\n{screen}");
     }
-    assert!(bench.screen().contains("/clock  1/1"));
+    assert!(bench.screen().contains("/clock  2/2"));
     assert!(
         bench
             .hints()
@@ -282,6 +282,25 @@ fn looking_inside_opens_the_session_where_the_match_is() {
     assert_eq!(bench.app.layer(), Layer::Texts);
     bench.press_all(&["Ctrl-O", "Enter"]);
     assert_eq!(bench.text(), "<flaky> ");
+}
+
+#[test]
+fn looking_inside_opens_the_message_also_where_the_match_is_gone_from_it() {
+    let mut bench = Bench::new();
+    let many = "more words\n".repeat(40);
+    bench
+        .world
+        .sources
+        .put("flaky", &[&many, "something else now", &many]);
+    bench.press("Ctrl-F");
+    bench.type_text("Clock");
+    bench.search(&[("flaky", "Fix", "the Clock was mocked")]);
+    bench.press("Ctrl-O");
+    let read = looked("flaky", &bench.world);
+    bench.update(read);
+    let screen = bench.screen();
+    assert!(screen.contains("something else now"), "{screen}");
+    assert!(screen.contains("/clock  not found"), "{screen}");
 }
 
 #[test]
@@ -300,7 +319,7 @@ fn the_selected_message_is_in_sight_at_any_size() {
     for size in [(80, 24), (40, 12), (20, 6), (20, 5)] {
         let mut bench = Bench::new();
         search(&mut bench);
-        for expected in ["flaky CI", "Fix the", "Fix the", "flaky CI"] {
+        for expected in ["flaky CI", "Login", "Fix the", "flaky CI"] {
             bench.press("Down");
             bench.screen_at(size.0, size.1);
             assert!(
@@ -335,7 +354,7 @@ fn a_question_mark_behind_the_at_sign_searches_what_was_said() {
 ▌  You: the login test fails on every third run since the c…
  flaky CI on arm64                    codex  ~/work/api  2 h
    You: only the login step hangs there
- Fix the flaky login test             ibid   ~/work/api  2 h
+ Login page redesign                  ibid   ~/work/api  2 h
    You: login again
 ────────────────────────────────────────────────────────────
  > see @?log in

@@ -12,6 +12,7 @@ mod keeping;
 mod rows;
 mod searching;
 mod sessions;
+mod watching;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -175,6 +176,7 @@ impl Runtime {
         };
         runtime.attach();
         runtime.fill_library();
+        runtime.watch_library();
         (runtime, receiver)
     }
 

@@ -112,7 +112,7 @@ pub(super) fn run(
     let config = ReferenceConfig::new(settings)?;
     let mut sources = Sources {
         given: HashMap::new(),
-        library: library,
+        library,
     };
     let mut references = Vec::new();
     for (place, given) in given.into_iter().enumerate() {

@@ -89,9 +89,10 @@ pub(super) fn heading(source: &Source) -> String {
     .map(|(count, what)| counted(count, what))
     .collect();
     let sessions = counted(source.sessions, "session");
-    match hidden.is_empty() {
-        true => format!("{}: {sessions}", source.tool),
-        false => format!("{}: {sessions} ({} beside)", source.tool, hidden.join(", ")),
+    if hidden.is_empty() {
+        format!("{}: {sessions}", source.tool)
+    } else {
+        format!("{}: {sessions} ({} beside)", source.tool, hidden.join(", "))
     }
 }
 

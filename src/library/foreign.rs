@@ -43,12 +43,6 @@ impl ToolLogs {
             .collect()
     }
 
-    /// Where the tool keeps its sessions, whether or not anything is there.
-    #[must_use]
-    pub fn places(&self) -> &[PathBuf] {
-        &self.places
-    }
-
     /// The place that a file lies in.
     fn place_of(&self, file: &Path) -> Option<&PathBuf> {
         let mut places = self.places.iter();
@@ -123,6 +117,10 @@ impl LogFiles for ToolLogs {
         let place = self.place_of(path)?;
         let found = self.adapter.find(place, path)?;
         Some(self.log_file(found))
+    }
+
+    fn places(&self) -> Vec<PathBuf> {
+        self.places.clone()
     }
 
     fn holds(&self, path: &Path) -> bool {

@@ -14,6 +14,7 @@ mod foreign;
 mod gathering;
 pub mod index;
 pub mod matcher;
+pub mod query;
 mod reading;
 mod refresh;
 mod stored;

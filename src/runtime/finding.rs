@@ -91,6 +91,7 @@ impl Runtime {
                 target_cwd: query.cwd.clone(),
                 exclude: query.target.clone(),
                 limit: ROWS,
+                ..matcher::Query::default()
             };
             let hits = matcher::search(&index, &asked, previous.as_ref(), &cancel);
             let Some(hits) = hits else {

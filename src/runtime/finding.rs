@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
+
 use super::rows::{home_dir, short_path, tell_apart};
 use super::{Done, Runtime};
 use crate::library::index::{Hidden, Index};
 use crate::library::matcher::{self, Hits};
+use crate::library::query::Parsed;
 use crate::reference::ports::SurfaceReader;
 use crate::session::{Millis, SessionId};
 use crate::threads::lock;
@@ -86,12 +89,14 @@ impl Runtime {
                 return;
             }
             let previous = lock(&learnt).clone();
+            let typed = Parsed::new(&query.text, &TimeZone::system());
             let asked = matcher::Query {
-                text: query.text.clone(),
+                text: typed.rest.clone(),
+                filter: typed.filter.clone(),
+                now: Millis::now(),
                 target_cwd: query.cwd.clone(),
                 exclude: query.target.clone(),
                 limit: ROWS,
-                ..matcher::Query::default()
             };
             let hits = matcher::search(&index, &asked, previous.as_ref(), &cancel);
             let Some(hits) = hits else {
@@ -99,11 +104,11 @@ impl Runtime {
             };
             *lock(&learnt) = Some(hits.state.clone());
             let found = Found {
-                rows: rows(&index, &hits, &query.text),
+                rows: rows(&index, &hits, &typed.rest),
                 matched: hits.matched,
                 total: hits.total,
                 hidden: index.hidden(),
-                hint: None,
+                hint: hint(&typed),
                 indexing: standing.indexing,
             };
             let _ = done.blocking_send(Done::Found(query, Ok(found)));
@@ -134,6 +139,12 @@ impl Runtime {
             let _ = done.send(Done::Looked(id, looked)).await;
         });
     }
+}
+
+/// What of a query filters nothing, in one line.
+pub(super) fn hint(typed: &Parsed) -> Option<String> {
+    let problems: Vec<String> = typed.problems.iter().map(ToString::to_string).collect();
+    (!problems.is_empty()).then(|| problems.join(" · "))
 }
 
 fn rows(index: &Index, hits: &Hits, query: &str) -> Vec<FoundRow> {

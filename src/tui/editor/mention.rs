@@ -5,6 +5,7 @@ use super::content::Content;
 use super::history::Join;
 use super::{Editor, Last};
 use crate::chat::draft::Element;
+use crate::library::query::Key;
 use crate::session::SessionId;
 use crate::tui::wrap::columns;
 
@@ -25,7 +26,8 @@ pub struct MentionQuery {
 impl Editor {
     /// The token under the caret: an `@` at the start, after white space, after opening punctuation, after an element, or
     /// after a wide character (scripts that put no space between words, and emoji), and then all up to the caret, in
-    /// which there is no white space and no element; after `@?` there may be white space, but no line break. Inside a word (`a@b.c`) there is none, and an `@` that came by paste
+    /// which there is no white space and no element; after `@?`, and where the token begins with a filter such as `tool:codex`, there may be white space, but no
+    /// line break. Inside a word (`a@b.c`) there is none, and an `@` that came by paste
     /// starts none.
     #[must_use]
     pub fn mention_query(&self) -> Option<MentionQuery> {
@@ -46,7 +48,7 @@ impl Editor {
                 && self.content.may_mention_behind(at)
             {
                 let query = self.content.slice(at + 1..self.caret).to_owned();
-                if !is_one_word && !query.starts_with('?') {
+                if !is_one_word && !may_hold_spaces(&query) {
                     return None;
                 }
                 return Some(MentionQuery {
@@ -112,6 +114,16 @@ impl Editor {
         self.edit(start..end, mention, Join::Never);
         self.settle(Last::Other);
     }
+}
+
+/// Whether a query goes on behind white space: one for what was said, and one that begins with a filter.
+fn may_hold_spaces(query: &str) -> bool {
+    let word = query.strip_prefix('-').unwrap_or(query);
+    let is_filter = |key: Key| {
+        let rest = word.strip_prefix(key.name());
+        rest.is_some_and(|rest| rest.starts_with(':'))
+    };
+    query.starts_with('?') || Key::ALL.into_iter().any(is_filter)
 }
 
 impl Content {

@@ -186,6 +186,27 @@ fn behind_a_question_mark_the_token_is_a_phrase_up_to_the_end_of_the_line() {
 }
 
 #[test]
+fn a_token_that_begins_with_a_filter_may_hold_spaces_too() {
+    for text in [
+        "@tool:codex arm",
+        "@-tool:codex  arm",
+        "@since:7d cwd:api",
+        "@cwd: x",
+    ] {
+        assert_eq!(query(&typing(text)).as_deref(), text.get(1..), "{text}");
+    }
+    for text in [
+        "@arm tool:codex",
+        "@tool codex",
+        "@tools:x y",
+        "@cwd:a\nb",
+        "@--cwd:a b",
+    ] {
+        assert_eq!(query(&typing(text)), None, "{text}");
+    }
+}
+
+#[test]
 fn accepting_replaces_the_whole_phrase() {
     for (before, after) in [
         ("see @?the flaky| too", "see <Flaky:s1> |too"),

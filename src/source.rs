@@ -15,9 +15,11 @@ pub mod detect;
 mod dsh;
 mod error;
 mod gemini;
+mod glance;
 mod loose;
 mod opencode;
 mod records;
+mod torn;
 mod walk;
 
 use std::fmt;

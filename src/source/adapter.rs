@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::detect::Head;
 use super::walk::{FoundFile, Walk};
 use super::{ForeignSession, SourceError, SourceNotice};
-use crate::session::{Millis, Title};
+use crate::session::{Millis, Title, TitleSource, title};
 use crate::tool::Tool;
 
 /// One tool's way of keeping sessions. Every call may block, and none changes
@@ -88,6 +88,43 @@ pub struct Listed {
     pub messages: Option<u32>,
     /// What could not be read, and what the reader should know.
     pub notices: Vec<SourceNotice>,
+}
+
+impl Listed {
+    /// The title to list a session by: what its tool calls it, or else the
+    /// first words of its first prompt.
+    pub(super) fn title(given: Option<(&str, TitleSource)>, prompt: Option<&str>) -> Option<Title> {
+        let given = given.map(|(text, source)| Title {
+            text: title::normalise(text, title::MAX_TITLE_BYTES),
+            pinned: source == TitleSource::Person,
+        });
+        let fallback = || Title {
+            text: title::fallback(prompt.unwrap_or_default()),
+            pinned: false,
+        };
+        let has_text = |title: &Title| !title.text.is_empty();
+        given
+            .filter(has_text)
+            .or_else(|| Some(fallback()).filter(has_text))
+    }
+}
+
+impl ForeignSession {
+    /// This session, if it is the one that was asked for.
+    ///
+    /// # Errors
+    /// When it is another one.
+    pub(super) fn wanted(self, path: &Path, native_id: Option<&str>) -> Result<Self, SourceError> {
+        match native_id {
+            Some(wanted) if *self.session.id() != self.tool.session_id(wanted) => {
+                Err(SourceError::NoSession {
+                    path: path.to_owned(),
+                    wanted: Some(wanted.to_owned()),
+                })
+            }
+            _ => Ok(self),
+        }
+    }
 }
 
 /// What a session is to a person who looks for one.

@@ -222,7 +222,7 @@ fn popup() -> Screen {
                     rows: rows.clone(),
                     matched: 100_000,
                     total: 100_000,
-                    indexing: None,
+                    ..Found::default()
                 };
                 screen.update(Msg::Done(Done::Found(query, Ok(found))));
                 screen.draw();

@@ -3,6 +3,7 @@
 //! [`App::update`] never waits, reads a file or looks at a clock: what takes
 //! time goes out as a [`Job`] and comes back as a [`Msg`].
 
+mod citing;
 pub(super) mod composing;
 mod drawing;
 mod keys;

@@ -18,6 +18,7 @@ pub mod query;
 mod reading;
 mod refresh;
 mod stored;
+pub mod texts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;

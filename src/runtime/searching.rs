@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
+use super::rows::{home_dir, short_path, tell_apart};
 use super::{Done, Runtime};
+use crate::library::index::Index;
+use crate::library::texts::TextHits;
 use crate::session::{Millis, Role, SessionId};
 use crate::tool::Tool;
 
@@ -56,6 +59,42 @@ pub struct TextRow {
     pub snippet: String,
     /// What matched, in bytes of the snippet.
     pub marks: Vec<Range<usize>>,
+}
+
+/// The answer that hits make. Those of sessions that are not listed are left
+/// out.
+fn found(index: &Index, hits: TextHits) -> TextFound {
+    let home = home_dir();
+    let mut rows: Vec<TextRow> = hits
+        .rows
+        .into_iter()
+        .filter_map(|hit| {
+            let entry = index.get(index.find(&hit.id)?)?;
+            Some(TextRow {
+                id: hit.id,
+                label: entry.display.to_owned(),
+                title: entry.display.to_owned(),
+                tool: entry.tool,
+                place: entry
+                    .cwd
+                    .map(|cwd| short_path(cwd, home.as_deref()))
+                    .unwrap_or_default(),
+                message: hit.message,
+                matches: hit.matches,
+                when: hit.when,
+                role: hit.role,
+                snippet: hit.snippet,
+                marks: hit.marks,
+            })
+        })
+        .collect();
+    tell_apart(&mut rows);
+    TextFound {
+        rows,
+        matched: hits.sessions,
+        is_cut: hits.is_cut,
+        ..TextFound::default()
+    }
 }
 
 impl Runtime {

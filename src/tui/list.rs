@@ -17,6 +17,8 @@ pub struct List {
     count: usize,
     selected: usize,
     offset: usize,
+    /// How many rows of the screen there were when it was last drawn.
+    height: usize,
     /// How many rows of the screen one takes.
     each: usize,
     /// When the newest question was put, while its answer is out.
@@ -40,6 +42,7 @@ impl List {
             count: 0,
             selected: 0,
             offset: 0,
+            height: 0,
             each: each.max(1),
             asked: None,
             is_answered: false,
@@ -115,10 +118,10 @@ impl List {
     }
 
     /// Whether the selected row is what a person can mean: the rows answer
-    /// what they typed, or they went to it by hand.
+    /// what they typed, or no others will come, or they went to it by hand.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.is_answered || self.is_chosen
+        self.is_answered || self.is_chosen || !self.is_waiting()
     }
 
     /// Has the first row of the answer that is awaited picked, or not.
@@ -151,7 +154,7 @@ impl List {
     /// top one.
     pub fn select_visible(&mut self, row: usize) -> bool {
         let index = self.offset + row / self.each;
-        let there = index < self.count;
+        let there = row < self.height && index < self.count;
         if there {
             self.selected = index;
             self.is_chosen = true;
@@ -161,13 +164,14 @@ impl List {
 
     /// How many rows of the screen all rows take.
     #[must_use]
-    pub fn height(&self) -> usize {
+    pub fn wanted_height(&self) -> usize {
         self.count * self.each
     }
 
     /// Keeps the cursor in sight on so many rows of the screen. Gives the
     /// first row that is shown.
     pub fn scroll_to_selected(&mut self, height: usize) -> usize {
+        self.height = height;
         let fit = (height / self.each).max(1);
         self.offset = self
             .offset

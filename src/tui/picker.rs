@@ -89,7 +89,7 @@ impl Picker {
     #[must_use]
     pub fn height(&self) -> usize {
         let message = usize::from(self.found.rows.is_empty());
-        self.list.height() + message + self.notes().len()
+        self.list.wanted_height() + message + self.notes().len()
     }
 
     /// Matches and total, as the counter shows them.
@@ -139,7 +139,7 @@ impl Picker {
             is_slow.then(|| format!("{} looking…", human::spinner(now)))
         });
         let hint = usize::from(self.found.hint.is_some());
-        let used = self.list.height() + usize::from(message.is_some());
+        let used = self.list.wanted_height() + usize::from(message.is_some());
         let area = render_notes(&self.notes(), hint, used, area, buf, theme);
         if let Some(message) = message {
             render_note(&message, area, buf, theme);

@@ -111,7 +111,7 @@ impl TextPicker {
     #[must_use]
     pub fn height(&self) -> usize {
         let message = usize::from(self.found.rows.is_empty());
-        self.list.height() + message + self.notes().len()
+        self.list.wanted_height() + message + self.notes().len()
     }
 
     /// How many sessions were found; empty where nothing is asked.
@@ -161,7 +161,7 @@ impl TextPicker {
             is_slow.then(|| format!("{} looking…", human::spinner(now)))
         });
         let notes = self.notes();
-        let used = self.list.height() + usize::from(message.is_some());
+        let used = self.list.wanted_height() + usize::from(message.is_some());
         let area = render_notes(&notes, notes.len(), used, area, buf, theme);
         if let Some(message) = message {
             render_note(&message, area, buf, theme);

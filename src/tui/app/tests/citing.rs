@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::library::index::Hidden;
+use crate::tui::keymap::Layer;
 
 #[test]
 fn an_at_sign_opens_the_popup_and_each_key_asks_anew() {
@@ -549,6 +550,9 @@ fn a_filter_that_says_nothing_is_told_in_a_row_of_its_own() {
         let hint = "\n  no tool is called cobol\\u{202e}\n";
         assert!(screen.contains(hint), "{size:?}:\n{screen}");
     }
+    let note = bench.row_of("no tool is called");
+    bench.click((3, note));
+    assert_eq!(bench.app.layer(), Layer::Sessions, "it is no session");
     bench.screen_at(20, 6);
     for _ in 0..20 {
         bench.press("Down");

@@ -365,6 +365,19 @@ fn a_question_mark_behind_the_at_sign_searches_what_was_said() {
 }
 
 #[test]
+fn enter_on_a_question_mark_alone_says_how_to_go_on() {
+    let mut bench = Bench::new();
+    bench.type_text("what is @?");
+    assert!(bench.screen().contains("  type what was said"));
+    bench.press("Enter");
+    assert!(
+        bench
+            .notice()
+            .contains("Esc closes the list, then Enter sends")
+    );
+}
+
+#[test]
 fn a_phrase_behind_the_at_sign_ends_at_the_line_and_with_esc() {
     let mut bench = Bench::new();
     bench.type_text("@?log in");

@@ -7,15 +7,20 @@
 
 mod candidates;
 mod demo;
+mod doctor;
 mod error;
 mod mention;
 mod output;
 mod prepare;
+mod reindex;
 mod screen;
+mod search;
 mod sessions;
+mod sources;
 mod spill;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -23,7 +28,9 @@ pub use error::CliError;
 use output::Output;
 
 use crate::config::Config;
-use crate::library::{Library, Refreshed, StoredLogs};
+use crate::library::{Library, Refreshed, StoredLogs, ToolLogs};
+use crate::session::Millis;
+use crate::source::Environment;
 use crate::store::Home;
 
 const EXAMPLES: &str = "\
@@ -35,6 +42,8 @@ Examples:
   ibid prepare --session ID                 what a model would get of a session
   ibid prepare --log FILE --json            the same of a log anywhere, with all facts
   ibid sessions list                        every session
+  ibid search 'connection reset'            sessions in which that was said
+  ibid doctor                               what can't be read, and why
   echo 'see @[x](dsh-session:ImEi)' | ibid mention parse
 
 Sessions are kept in $IBID_HOME, or the data folder of your system.";
@@ -61,6 +70,14 @@ enum Command {
     /// List and show sessions
     #[command(subcommand)]
     Sessions(sessions::Command),
+    /// Find sessions by what was said in them
+    Search(search::Args),
+    /// Tell where each tool's sessions are looked for, and what was found
+    Sources(sources::Args),
+    /// Tell what could not be read, and what to do about it
+    Doctor(doctor::Args),
+    /// Forget what is known of every session file, and look at all anew
+    Reindex(reindex::Args),
     /// Show the full text of what a citation had to leave out
     #[command(subcommand)]
     Spill(spill::Command),
@@ -110,6 +127,10 @@ fn dispatch(args: Args, matches: &clap::ArgMatches, out: &mut Output) -> Result<
         Some(Command::Mention(command)) => mention::run(command, out),
         Some(Command::Title(_)) => mention::title(out),
         Some(Command::Sessions(command)) => sessions::run(&command, out),
+        Some(Command::Search(args)) => search::run(&args, out),
+        Some(Command::Sources(_)) => sources::run(out),
+        Some(Command::Doctor(_)) => doctor::run(out),
+        Some(Command::Reindex(_)) => reindex::run(out),
         Some(Command::Spill(command)) => spill::run(&command, out),
         Some(Command::Demo(args)) => demo::run(&args, out),
     }
@@ -122,15 +143,38 @@ fn home() -> Result<(Home, Config), CliError> {
     Ok((home, config))
 }
 
-/// The library over a home's own sessions, brought up to date. What the cache
-/// says of a log that did not change is not compared with it yet.
-fn library(home: &Home, out: &Output) -> Result<Library, CliError> {
-    // A home that is not there yet stays so: reading makes nothing.
-    let cache = home.root().is_dir().then(|| home.cache_file());
-    let library = Library::open(std::sync::Arc::new(StoredLogs::new(home.clone())), cache);
+/// The library over a home's own sessions and those of other tools, of which
+/// nothing is known yet.
+fn open_library(home: &Home, config: &Config, cache: Option<PathBuf>) -> Library {
+    let sources = &config.sources;
+    let others = ToolLogs::of(&sources.tools, &Environment::of_process());
+    let own = std::sync::Arc::new(StoredLogs::new(home.clone()));
+    Library::over(own, others, sources.show_subagents, cache)
+}
+
+/// Where a command that only reads may keep what it learnt: a home that is not
+/// there yet stays so.
+fn cache_of(home: &Home) -> Option<PathBuf> {
+    home.root().is_dir().then(|| home.cache_file())
+}
+
+/// That library, brought up to date. What the cache says of a log that did not
+/// change is not compared with it yet.
+fn library(home: &Home, config: &Config, out: &Output) -> Result<Library, CliError> {
+    let library = open_library(home, config, cache_of(home));
     let never = tokio_util::sync::CancellationToken::new();
     warn_of(&library.refresh(&never, &mut |_| {})?, out);
     Ok(library)
+}
+
+/// A moment as lists show it.
+fn moment(at: Millis, zone: &jiff::tz::TimeZone) -> String {
+    jiff::Timestamp::from_millisecond(at.0)
+        .map(|at| {
+            let here = at.to_zoned_datetime(zone.clone());
+            here.strftime("%Y-%m-%d %H:%M").to_string()
+        })
+        .unwrap_or_default()
 }
 
 fn warn_of(refreshed: &Refreshed, out: &Output) {

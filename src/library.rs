@@ -10,11 +10,16 @@ mod cache;
 mod digest;
 mod error;
 mod files;
+mod foreign;
 mod gathering;
 pub mod index;
 pub mod matcher;
+pub mod query;
+mod reading;
 mod refresh;
+mod searching;
 mod stored;
+pub mod texts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -23,22 +28,24 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use self::cache::Cache;
+pub use self::cache::Standing;
+use self::cache::{Cache, Corrections, ReadFile};
 use self::digest::Digest;
 pub use self::error::{LibraryError, Notice};
-pub use self::files::{CapturedLog, Facts, LogFile, LogFiles, Stamp};
-use self::index::{Builder, Entry, Index, NewRow, Row};
+pub use self::files::{CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked, Scanned, Stamp};
+pub use self::foreign::{ToolLogs, captured};
+use self::index::{Builder, Entry, Hidden, Index, NewRow, Row};
 pub use self::refresh::{Progress, Refreshed};
+pub use self::searching::{Search, Searched};
 pub use self::stored::{Layered, StoredLogs};
+use self::texts::Texts;
 use crate::reference::Cause;
 use crate::reference::ports::{ListedSession, SessionDirectory, SurfaceReader};
 use crate::reference::projection::Capture;
 use crate::session::{Header, SessionId};
 use crate::store::file_name::LOG_SUFFIX;
 use crate::threads::lock;
-
-/// The tool that the sessions belong to.
-pub const TOOL: &str = "ibid";
+use crate::tool::Tool;
 
 /// A session that is open in this process. Each call is one observation.
 pub trait LiveSession: Send + Sync {
@@ -59,11 +66,16 @@ pub struct Library {
 }
 
 struct Shared {
-    files: Arc<dyn LogFiles>,
+    /// ibid's own sessions.
+    own: Arc<dyn LogFiles>,
+    /// Those of other tools.
+    others: Vec<Arc<dyn LogFiles>>,
+    show_subagents: bool,
     cache_path: Option<PathBuf>,
     live: Mutex<Live>,
     /// Held only to copy or replace the pointer, so that nobody waits for it.
     index: Mutex<Arc<Index>>,
+    texts: Texts,
     /// Held while the cache is used and a new index is made. Taken before
     /// `index`, never after.
     stored: Mutex<Stored>,
@@ -131,8 +143,19 @@ impl Facts {
             is_pinned: self.title.as_ref().is_some_and(|title| title.pinned),
             updated_at: self.updated_at,
             messages: self.messages,
+            tool: Tool::foreign(&self.header.id).map_or(Tool::Ibid, |(tool, _)| tool),
+            is_subagent: self.kind == Kind::Subagent,
             is_stored: true,
             ..NewRow::new(&self.header)
+        }
+    }
+
+    /// Whether lists show it.
+    fn is_listed(&self, show_subagents: bool) -> bool {
+        match self.kind {
+            Kind::Session => true,
+            Kind::Subagent => show_subagents,
+            Kind::Stub => false,
         }
     }
 
@@ -157,13 +180,28 @@ impl Facts {
 }
 
 impl Library {
-    /// The library over these logs. Touches no disk yet; `cache_path` is where
-    /// the projection cache is or will be, and `None` keeps it in memory.
+    /// The library over ibid's own logs. Touches no disk yet; `cache_path` is
+    /// where the projection cache is or will be, and `None` keeps it in memory.
     #[must_use]
-    pub fn open(files: Arc<dyn LogFiles>, cache_path: Option<PathBuf>) -> Self {
+    pub fn open(own: Arc<dyn LogFiles>, cache_path: Option<PathBuf>) -> Self {
+        Self::over(own, Vec::new(), false, cache_path)
+    }
+
+    /// The library over ibid's own logs and those of other tools, with or
+    /// without the sessions that other sessions' agents made.
+    #[must_use]
+    pub fn over(
+        own: Arc<dyn LogFiles>,
+        others: Vec<Arc<dyn LogFiles>>,
+        show_subagents: bool,
+        cache_path: Option<PathBuf>,
+    ) -> Self {
         Self {
             shared: Arc::new(Shared {
-                files,
+                own,
+                others,
+                show_subagents,
+                texts: Texts::open(cache_path.clone()),
                 cache_path,
                 live: Mutex::default(),
                 index: Mutex::default(),
@@ -218,7 +256,7 @@ impl Library {
             is_live: false,
             ..stored_row(&entry)
         });
-        self.publish(&index, &HashSet::from([row]), left.as_slice());
+        self.publish(&index, &HashSet::from([row]), left.as_slice(), None);
     }
 
     /// Takes note of what this process just wrote to a log, so that the log
@@ -227,14 +265,15 @@ impl Library {
     pub fn record(&self, log: &LogFile, facts: &Facts) {
         let (mut stored, live) = self.lock_with_row(&facts.header.id);
         stored.own.insert(log.file.clone(), log.stamp);
-        let row = [(log.clone(), facts.clone())];
-        let written = stored
-            .cache(self.shared.cache_path.as_ref())
-            .write(&row, &[]);
+        let read = [ReadFile {
+            log: log.clone(),
+            found: Found::Sessions(vec![facts.clone()]),
+        }];
+        let written = stored.cache(self.shared.cache_path.as_ref()).write(&read);
         stored.notices.extend(written.err());
         match live {
             Some(live) => self.show_live(&live, Some(facts)),
-            None => self.show(&[facts]),
+            None => self.show(&[facts], &Corrections::new(), None),
         }
     }
 
@@ -274,27 +313,48 @@ impl Library {
             row.updated_at = entry.updated_at;
             row.messages = entry.messages;
         }
-        self.publish(&index, &at.into_iter().collect(), &[row]);
+        self.publish(&index, &at.into_iter().collect(), &[row], None);
     }
 
-    /// Shows what is known of stored sessions that are not open here.
-    fn show(&self, facts: &[&Facts]) {
-        if facts.is_empty() {
+    /// Shows what is known of stored sessions that are not open here, as far
+    /// as it is not corrected.
+    fn show(&self, facts: &[&Facts], corrections: &Corrections, hidden: Option<Hidden>) {
+        if facts.is_empty() && corrections.is_empty() {
             return;
         }
         let index = self.index();
-        let ids: HashSet<&str> = facts.iter().map(|f| f.header.id.as_str()).collect();
+        let mut ids: HashSet<&str> = facts.iter().map(|f| f.header.id.as_str()).collect();
+        ids.extend(corrections.keys().map(SessionId::as_str));
         let old = (0..)
             .zip(index.iter())
             .filter(|(_, entry)| ids.contains(entry.id))
             .map(|(row, _)| row)
             .collect();
-        let rows: Vec<NewRow<'_>> = facts.iter().map(|facts| facts.row()).collect();
-        self.publish(&index, &old, &rows);
+        let as_found = facts
+            .iter()
+            .copied()
+            .filter(|facts| !corrections.contains_key(&facts.header.id));
+        let rows: Vec<NewRow<'_>> = corrections
+            .values()
+            .flatten()
+            .chain(as_found)
+            .filter(|facts| facts.is_listed(self.shared.show_subagents))
+            .map(Facts::row)
+            .collect();
+        self.publish(&index, &old, &rows, hidden);
     }
 
-    fn publish(&self, index: &Index, remove: &HashSet<u32>, add: &[NewRow<'_>]) {
+    fn publish(
+        &self,
+        index: &Index,
+        remove: &HashSet<u32>,
+        add: &[NewRow<'_>],
+        hidden: Option<Hidden>,
+    ) {
         let mut builder = Builder::without(index, remove);
+        if let Some(hidden) = hidden {
+            builder.set_hidden(hidden);
+        }
         for row in add {
             builder.push(row);
         }
@@ -308,42 +368,35 @@ impl Library {
         drop(old);
     }
 
-    /// Reads a stored session, and mends what the cache says of it.
-    fn read_stored(&self, id: &SessionId) -> Result<Capture, Cause> {
-        let file = self.shared.files.file_name(id);
-        let Some(log) = self.shared.files.capture(&file)? else {
-            return Err(Arc::new(LibraryError::NotFound { id: id.clone() }));
-        };
-        let log_file = LogFile {
-            id: Some(id.clone()),
-            stamp: log.stamp,
-            file,
-        };
-        check_name(&log_file.file, Some(id), &log.capture.header.id)?;
-        let capture = log.capture.clone();
-        let facts = Facts::from(log);
-        let index = self.index();
-        let known = index.find(id).and_then(|row| index.get(row));
-        if !known.is_some_and(|entry| entry.is_live || facts.shown_by(&entry)) {
-            self.keep(&[(log_file, facts)], &[]);
-        }
-        Ok(capture)
-    }
-
-    /// Puts what was read from logs into the cache and on show.
-    fn keep(&self, read: &[(LogFile, Facts)], unreadable: &[String]) {
+    /// Puts what was found in files into the cache and on show, and forgets
+    /// those that are gone.
+    fn keep(&self, read: &[ReadFile], gone: &[(Tool, String)]) {
         let mut stored = lock(&self.shared.stored);
-        let written = stored
-            .cache(self.shared.cache_path.as_ref())
-            .write(read, unreadable);
-        stored.notices.extend(written.err());
-        let live: Vec<SessionId> = lock(&self.shared.live).sessions.keys().cloned().collect();
+        let cache = stored.cache(self.shared.cache_path.as_ref());
+        let outcomes = [cache.remove(gone), cache.write(read)];
+        let mut hidden = cache.ask(cache::hidden);
+        if let Some(hidden) = hidden.as_mut().filter(|_| self.shared.show_subagents) {
+            hidden.subagents = 0;
+        }
+        let mut corrections = Corrections::new();
+        for outcome in outcomes {
+            match outcome {
+                Ok(some) => corrections.extend(some),
+                Err(notice) => stored.notices.push(notice),
+            }
+        }
+        let live: HashSet<SessionId> = lock(&self.shared.live).sessions.keys().cloned().collect();
+        corrections.retain(|id, _| !live.contains(id));
         let shown: Vec<&Facts> = read
             .iter()
-            .map(|(_, facts)| facts)
-            .filter(|facts| live.binary_search(&facts.header.id).is_err())
+            .filter_map(|file| match &file.found {
+                Found::Sessions(sessions) => Some(sessions),
+                Found::Names(_) | Found::Nothing(_) => None,
+            })
+            .flatten()
+            .filter(|facts| !live.contains(&facts.header.id))
             .collect();
-        self.show(&shown);
+        self.show(&shown, &corrections, hidden);
     }
 }
 
@@ -359,6 +412,8 @@ fn stored_row<'a>(entry: &Entry<'a>) -> NewRow<'a> {
         created_at: entry.created_at,
         updated_at: entry.updated_at,
         messages: entry.messages,
+        tool: entry.tool,
+        is_subagent: entry.is_subagent,
         is_seeded: entry.is_seeded,
         is_live: entry.is_live,
         is_stored: true,
@@ -378,12 +433,12 @@ fn check_name(file: &str, id: Option<&SessionId>, found: &SessionId) -> Result<(
     }
 }
 
-/// Whether a log of this name is that of the session.
-fn belongs(files: &dyn LogFiles, file: &str, id: &str) -> bool {
+/// Whether one of ibid's own logs of this name is that of the session.
+fn belongs(own: &dyn LogFiles, file: &str, id: &str) -> bool {
     // Most names are the id itself; the others take longer to make.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let plain = file.strip_suffix(LOG_SUFFIX) == Some(id) && id.bytes().all(is_plain);
-    plain || files.file_name(&SessionId::from(id)) == file
+    plain || own.file_name(&SessionId::from(id)).as_deref() == Some(file)
 }
 
 /// Runs blocking work off the async threads.

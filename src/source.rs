@@ -11,20 +11,23 @@ mod adapter;
 mod build;
 mod claude_code;
 mod codex;
+mod database;
 pub mod detect;
 mod dsh;
 mod error;
 mod frames;
 mod gemini;
+mod glance;
 mod loose;
 mod opencode;
 mod pass;
 mod records;
+mod torn;
 mod walk;
 
 use std::fmt;
 
-pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named};
+pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named, VARIABLES};
 pub use detect::Head;
 pub use error::SourceError;
 pub use walk::{FoundFile, Obstacle, Walk};

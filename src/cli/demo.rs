@@ -243,6 +243,7 @@ fn pick(library: &Library, typed: &str, out: &mut Output) -> Result<Option<Refer
         target_cwd: screen::current_dir(),
         exclude: None,
         limit: 5,
+        ..matcher::Query::default()
     };
     let never = CancellationToken::new();
     let hits = matcher::search(&index, &query, None, &never).map(|hits| hits.rows);

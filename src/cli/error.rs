@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::config::ConfigError;
+use crate::library::LibraryError;
 use crate::model::ModelError;
 use crate::reference::{Cause, ReferenceError};
 use crate::source::SourceError;
@@ -43,6 +44,17 @@ impl CliError {
         Self::new("STDOUT", message)
     }
 
+    /// A session can't be read.
+    pub(super) fn of_reading(cause: &Cause) -> Self {
+        let code = [
+            cause.downcast_ref::<LibraryError>().map(LibraryError::code),
+            cause.downcast_ref::<StoreError>().map(StoreError::code),
+            cause.downcast_ref::<SourceError>().map(SourceError::code),
+        ];
+        let code = code.into_iter().flatten().next();
+        Self::new(code.unwrap_or("SESSION_UNREADABLE"), cause)
+    }
+
     pub(super) fn usage(message: impl std::fmt::Display) -> Self {
         Self::Failed {
             code: "USAGE".to_owned(),
@@ -54,6 +66,12 @@ impl CliError {
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
+        Self::new(error.code(), error)
+    }
+}
+
+impl From<LibraryError> for CliError {
+    fn from(error: LibraryError) -> Self {
         Self::new(error.code(), error)
     }
 }

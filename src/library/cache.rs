@@ -9,17 +9,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, Row, params};
+use rusqlite::{Connection, ErrorCode};
 
 use super::error::Notice;
-use super::files::{Facts, LogFile, Stamp};
-use crate::session::{Millis, SessionId};
+use crate::session::Millis;
 use crate::store::private;
+use crate::tool::Tool;
+
+mod lookup;
+mod rows;
+mod write;
+
+pub use lookup::Standing;
+pub(super) use lookup::{
+    Gone, Place, Searchable, gone, hidden, place, searchable, stamp, standing,
+};
+pub(super) use rows::{CachedFile, CachedRow};
+pub(super) use write::{Corrections, ReadFile};
 
 /// The version of the table below. A file with an older one is made anew; one
 /// with a newer one belongs to a newer program and is left alone.
-const SCHEMA_VERSION: i64 = 2;
+const SCHEMA_VERSION: i64 = 3;
 /// How long to wait for another process. Its transactions are short.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(400);
 
@@ -27,11 +37,16 @@ const BUSY_TIMEOUT: Duration = Duration::from_millis(400);
 const PAGE_SIZE: i64 = 16_384;
 
 /// The rows lie in the order of a list, newest first, so that one walk along
-/// them gives the first rows at once and all of them in order.
+/// them gives the first rows at once and all of them in order. A file can hold
+/// several sessions; one of its rows is its first, and stands for the file.
 const CREATE: &str = "
     DROP TABLE IF EXISTS sessions;
+    DROP TABLE IF EXISTS files;
+    DROP TABLE IF EXISTS names;
+    DROP TABLE IF EXISTS gone;
+    DROP TABLE IF EXISTS scans;
     CREATE TABLE sessions (
-        file TEXT NOT NULL UNIQUE,
+        file TEXT NOT NULL,
         size INTEGER NOT NULL,
         mtime_ns INTEGER NOT NULL,
         inode INTEGER NOT NULL,
@@ -44,61 +59,51 @@ const CREATE: &str = "
         title TEXT,
         title_pinned INTEGER NOT NULL,
         updated_at INTEGER NOT NULL,
-        messages INTEGER NOT NULL,
-        PRIMARY KEY (created_at DESC, id, file)
-    ) STRICT, WITHOUT ROWID;";
-const SELECT: &str = "SELECT file, size, mtime_ns, inode, id, version, created_at, cwd, parent, \
-     is_seeded, title, title_pinned, updated_at, messages FROM sessions \
-     ORDER BY created_at DESC, id, file";
-const PUT: &str = "INSERT OR REPLACE INTO sessions \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
-
-/// A row as it stands in the cache, believed by nobody yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CachedRow<'a> {
-    pub(super) file: &'a str,
-    pub(super) stamp: Stamp,
-    pub(super) id: &'a str,
-    pub(super) version: u32,
-    pub(super) created_at: Millis,
-    pub(super) cwd: Option<&'a str>,
-    pub(super) parent: Option<&'a str>,
-    pub(super) is_seeded: bool,
-    pub(super) title: Option<&'a str>,
-    pub(super) is_pinned: bool,
-    pub(super) updated_at: Millis,
-    pub(super) messages: u32,
-}
-
-impl<'a> CachedRow<'a> {
-    /// `None` for a row that this program can't have written.
-    fn read(row: &'a Row<'_>) -> Option<Self> {
-        let text = |at| row.get_ref(at).ok()?.as_str().ok();
-        let optional = |at| match row.get_ref(at).ok()? {
-            ValueRef::Null => Some(None),
-            value => value.as_str().ok().map(Some),
-        };
-        let int = |at| row.get_ref(at).ok()?.as_i64().ok();
-        Some(Self {
-            file: text(0)?,
-            stamp: Stamp {
-                size: int(1)?.cast_unsigned(),
-                mtime_ns: int(2)?,
-                inode: int(3)?.cast_unsigned(),
-            },
-            id: text(4)?,
-            version: u32::try_from(int(5)?).ok()?,
-            created_at: Millis(int(6)?),
-            cwd: optional(7)?,
-            parent: optional(8)?,
-            is_seeded: int(9)? != 0,
-            title: optional(10)?,
-            is_pinned: int(11)? != 0,
-            updated_at: Millis(int(12)?),
-            messages: u32::try_from(int(13)?).ok()?,
-        })
-    }
-}
+        messages INTEGER,
+        tool INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        is_first INTEGER NOT NULL,
+        is_double INTEGER NOT NULL,
+        name TEXT,
+        notices TEXT,
+        PRIMARY KEY (created_at DESC, id, tool, file)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sessions_of_file ON sessions (tool, file);
+    CREATE INDEX sessions_by_id ON sessions (id);
+    CREATE INDEX sessions_hidden ON sessions (kind, is_double)
+        WHERE kind != 0 OR is_double != 0;
+    -- Files without a session of their own: names, and what can't be read.
+    CREATE TABLE files (
+        tool INTEGER NOT NULL,
+        file TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        inode INTEGER NOT NULL,
+        problem TEXT,
+        PRIMARY KEY (tool, file)
+    ) STRICT, WITHOUT ROWID;
+    -- Names that tools keep apart from their sessions.
+    CREATE TABLE names (
+        id TEXT NOT NULL,
+        tool INTEGER NOT NULL,
+        file TEXT NOT NULL,
+        title TEXT NOT NULL,
+        PRIMARY KEY (id, tool, file)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX names_of_file ON names (tool, file);
+    -- Sessions whose files are gone.
+    CREATE TABLE gone (
+        id TEXT PRIMARY KEY,
+        tool INTEGER NOT NULL,
+        file TEXT NOT NULL,
+        title TEXT,
+        last_seen INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    -- When the files of a tool were last listed.
+    CREATE TABLE scans (
+        tool INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL
+    ) STRICT;";
 
 /// Why a cache file can't be used as it is.
 enum Refusal {
@@ -187,15 +192,19 @@ impl Cache {
         }
     }
 
-    /// Shows every row that can be read to `each`, newest first. A damaged
-    /// file is replaced by an empty one; the rows shown before count for
-    /// nothing then, and `Err` says so.
-    pub(super) fn read(&mut self, each: impl FnMut(CachedRow<'_>)) -> Result<(), Notice> {
+    /// Shows every row that can be read to `each`, newest first, and gives the
+    /// files that have none. A damaged file is replaced by an empty one; the
+    /// rows shown before count for nothing then, and `Err` says so.
+    pub(super) fn read(
+        &mut self,
+        each: impl FnMut(CachedRow<'_>),
+    ) -> Result<Vec<CachedFile>, Notice> {
         let Some(connection) = &self.connection else {
-            return Ok(());
+            return Ok(Vec::new());
         };
-        let Err(error) = select(connection, each) else {
-            return Ok(());
+        let error = match rows::all(connection, each) {
+            Ok(files) => return Ok(files),
+            Err(error) => error,
         };
         let Some(path) = self.path.clone() else {
             *self = Self::in_memory();
@@ -213,19 +222,48 @@ impl Cache {
         Err(notice.unwrap_or_else(|| set_aside(&path, error.to_string())))
     }
 
-    /// Writes rows and removes others, in one short transaction.
-    pub(super) fn write(
-        &mut self,
-        put: &[(LogFile, Facts)],
-        remove: &[String],
-    ) -> Result<(), Notice> {
-        let Some(connection) = &mut self.connection else {
-            return Ok(());
-        };
-        if put.is_empty() && remove.is_empty() {
-            return Ok(());
+    /// Writes what was found in files, in place of what was known of them, in
+    /// one short transaction. Gives what is shown from now on of each session
+    /// where that is not just what was found.
+    pub(super) fn write(&mut self, read: &[ReadFile]) -> Result<Corrections, Notice> {
+        match &mut self.connection {
+            Some(connection) if !read.is_empty() => {
+                write::write(connection, read).map_err(not_written)
+            }
+            _ => Ok(Corrections::default()),
         }
-        write(connection, put, remove).map_err(not_written)
+    }
+
+    /// Forgets these files, and remembers their sessions as gone. Gives what
+    /// is shown instead, where a session has another file.
+    pub(super) fn remove(&mut self, files: &[(Tool, String)]) -> Result<Corrections, Notice> {
+        match &mut self.connection {
+            Some(connection) if !files.is_empty() => {
+                write::remove(connection, files).map_err(not_written)
+            }
+            _ => Ok(Corrections::default()),
+        }
+    }
+
+    /// Takes note of when the files of these tools were listed.
+    pub(super) fn scanned(&mut self, tools: &[Tool], at: Millis) -> Result<(), Notice> {
+        match &self.connection {
+            Some(connection) => write::scanned(connection, tools, at).map_err(not_written),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets everything, so that all is read anew.
+    pub(super) fn clear(&mut self) -> Result<(), Notice> {
+        match &self.connection {
+            Some(connection) => write::clear(connection).map_err(not_written),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks for one thing; what can't be read is not there.
+    pub(super) fn ask<T>(&self, ask: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Option<T> {
+        ask(self.connection.as_ref()?).ok()
     }
 }
 
@@ -265,7 +303,7 @@ fn open_file(path: &Path) -> Result<(Cache, Option<Notice>), Refusal> {
     // Losing the last rows in a power cut costs one reading of their logs.
     connection.pragma_update(None, "synchronous", "normal")?;
     let mut notice = None;
-    if version < SCHEMA_VERSION || connection.prepare(SELECT).is_err() {
+    if version < SCHEMA_VERSION || connection.prepare(rows::SELECT).is_err() {
         let had_tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         // Inside a transaction, because another process may do the same now.
@@ -280,53 +318,4 @@ fn open_file(path: &Path) -> Result<(Cache, Option<Notice>), Refusal> {
         connection: Some(connection),
     };
     Ok((cache, notice))
-}
-
-fn select(
-    connection: &Connection,
-    mut each: impl FnMut(CachedRow<'_>),
-) -> Result<(), rusqlite::Error> {
-    let mut statement = connection.prepare_cached(SELECT)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        if let Some(row) = CachedRow::read(row) {
-            each(row);
-        }
-    }
-    Ok(())
-}
-
-fn write(
-    connection: &mut Connection,
-    put: &[(LogFile, Facts)],
-    remove: &[String],
-) -> Result<(), rusqlite::Error> {
-    let transaction = connection.transaction()?;
-    {
-        let mut statement = transaction.prepare_cached(PUT)?;
-        for (log, facts) in put {
-            let header = &facts.header;
-            statement.execute(params![
-                log.file,
-                log.stamp.size.cast_signed(),
-                log.stamp.mtime_ns,
-                log.stamp.inode.cast_signed(),
-                header.id.as_str(),
-                header.version,
-                header.created_at.0,
-                header.cwd,
-                header.parent_session.as_ref().map(SessionId::as_str),
-                header.is_seeded == Some(true),
-                facts.title.as_ref().map(|title| &title.text),
-                facts.title.as_ref().is_some_and(|title| title.pinned),
-                facts.updated_at.0,
-                facts.messages,
-            ])?;
-        }
-        let mut statement = transaction.prepare_cached("DELETE FROM sessions WHERE file = ?1")?;
-        for file in remove {
-            statement.execute([file])?;
-        }
-    }
-    transaction.commit()
 }

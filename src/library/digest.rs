@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::files::{LogFile, Stamp};
+use crate::tool::Tool;
 
 /// Stands for a set of logs and their states, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,17 +13,17 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    pub(super) fn of(files: &[LogFile]) -> Self {
+    pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a LogFile>) -> Self {
         let mut digest = Self::default();
         for log in files {
-            digest.add(&log.file, log.stamp);
+            digest.add(log.tool, &log.file, log.stamp);
         }
         digest
     }
 
-    pub(super) fn add(&mut self, file: &str, stamp: Stamp) {
+    pub(super) fn add(&mut self, tool: Tool, file: &str, stamp: Stamp) {
         let mut hasher = DefaultHasher::new();
-        (file, stamp.size, stamp.mtime_ns, stamp.inode).hash(&mut hasher);
+        (tool, file, stamp).hash(&mut hasher);
         self.count += 1;
         self.sum = self.sum.wrapping_add(hasher.finish());
     }

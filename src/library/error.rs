@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::reference::Cause;
-use crate::session::SessionId;
+use crate::session::{Millis, SessionId};
+use crate::tool::Tool;
 
 /// Why a session can't be read.
 #[derive(Clone, Debug, Error)]
@@ -15,6 +16,29 @@ pub enum LibraryError {
     NotFound {
         /// The id asked for.
         id: SessionId,
+    },
+    /// There was one of this id, and it is gone.
+    #[error(
+        "the session {id:?} ({title:?} of {tool}) is gone: it was last seen {} in {file}; \
+         what was cited of it before stands in the sessions that cite it", day(*last_seen)
+    )]
+    Gone {
+        /// The id asked for.
+        id: SessionId,
+        /// What it was called.
+        title: String,
+        /// The tool that wrote it.
+        tool: Tool,
+        /// When a listing found it for the last time.
+        last_seen: Millis,
+        /// Where it was.
+        file: String,
+    },
+    /// A file that has no header to be read by itself.
+    #[error("the file {file:?} does not begin with the header of one session")]
+    NoHeader {
+        /// The file.
+        file: String,
     },
     /// A log that belongs to another session than its name says.
     #[error(
@@ -37,9 +61,19 @@ impl LibraryError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "SESSION_NOT_FOUND",
+            Self::Gone { .. } => "SESSION_GONE",
+            Self::NoHeader { .. } => "SESSION_NO_HEADER",
             Self::Renamed { .. } => "SESSION_RENAMED",
         }
     }
+}
+
+/// A moment as people say it, to the minute, in universal time.
+fn day(at: Millis) -> String {
+    jiff::Timestamp::from_millisecond(at.0).map_or_else(
+        |_| "long ago".to_owned(),
+        |at| at.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+    )
 }
 
 /// Something a person may want to know that stopped nothing.
@@ -68,6 +102,24 @@ pub enum Notice {
         /// Why.
         cause: Cause,
     },
+    /// A file or folder of a tool that can't be looked at.
+    #[error("a place of {tool} can't be looked at, {}: {cause}", path.display())]
+    Obstacle {
+        /// The tool.
+        tool: Tool,
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        cause: Cause,
+    },
+    /// The sessions of a tool can't be listed; those known before stay.
+    #[error("the sessions of {tool} can't be listed: {cause}")]
+    NotListed {
+        /// The tool.
+        tool: Tool,
+        /// Why.
+        cause: Cause,
+    },
     /// A log that can't be read. Its session is listed by its id.
     #[error("the log {file:?} can't be read: {cause}")]
     Unreadable {
@@ -86,6 +138,8 @@ impl Notice {
             Self::CacheSetAside { .. } => "CACHE_SET_ASIDE",
             Self::CacheRebuilt { .. } => "CACHE_REBUILT",
             Self::CacheNotWritten { .. } => "CACHE_NOT_WRITTEN",
+            Self::Obstacle { .. } => "SOURCE_OBSTACLE",
+            Self::NotListed { .. } => "SOURCE_NOT_LISTED",
             Self::Unreadable { .. } => "SESSION_UNREADABLE",
         }
     }

@@ -1,56 +1,139 @@
-//! What the library asks of stored logs, so that absent, failing and hanging
-//! stores can stand in for the real one.
+//! What the library asks of stored sessions, so that absent, failing and
+//! hanging stores can stand in for the real ones.
 
+use std::path::{Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
+
+use super::Notice;
 use crate::reference::Cause;
 use crate::reference::projection::{self, Capture};
 use crate::session::{Header, Millis, Role, Session, SessionId, Title, title};
+pub use crate::source::Kind;
 pub use crate::stamp::Stamp;
+use crate::tool::Tool;
 
-/// The logs of stored sessions. Every call may block.
+/// The sessions that one tool stored. Every call may block.
 pub trait LogFiles: Send + Sync {
-    /// The name of the file that holds this session, if it is stored at all.
-    fn file_name(&self, id: &SessionId) -> String;
+    /// The tool.
+    fn tool(&self) -> Tool {
+        Tool::Ibid
+    }
 
-    /// Every log there is, in any order, without opening one.
+    /// The file that holds this session, as far as names tell, or else may
+    /// hold it; `None` when there is none. No file is read whole for it.
+    fn file_name(&self, id: &SessionId) -> Option<String>;
+
+    /// Every file there is, in any order, without opening one.
     ///
     /// # Errors
-    /// When the folder can't be listed.
-    fn scan(&self) -> Result<Vec<LogFile>, Cause>;
+    /// When nothing can be listed.
+    fn scan(&self, cancel: &CancellationToken) -> Result<Scanned, Cause>;
 
-    /// Reads the header of a log and nothing else.
+    /// What a file of this name is now; `None` when there is none that this
+    /// tool would have written.
+    fn find(&self, file: &str) -> Option<LogFile>;
+
+    /// The folders and files that the sessions lie in, whether or not they are
+    /// there.
+    fn places(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Whether a path lies where this tool keeps its sessions.
+    fn holds(&self, path: &Path) -> bool {
+        self.places().iter().any(|place| path.starts_with(place))
+    }
+
+    /// The file that a path is, or is a part of, as it is now.
+    fn at(&self, path: &Path) -> Option<LogFile> {
+        self.find(path.to_str()?)
+    }
+
+    /// What a list shows of a file; `None` when it is gone. Looks at as little
+    /// of it as it can.
     ///
     /// # Errors
-    /// When the log can't be opened, or does not begin with a header.
+    /// When the file is there and can't be read.
+    fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {
+        let log = self.capture(file, None)?;
+        Ok(log.map(|log| Looked {
+            stamp: log.stamp,
+            found: Found::Sessions(vec![Facts::from(log)]),
+        }))
+    }
+
+    /// Reads the header of a session and nothing else.
+    ///
+    /// # Errors
+    /// When the file can't be opened, or does not begin with a header.
     fn header(&self, file: &str) -> Result<Header, Cause>;
 
-    /// Reads a whole log as one observation; `None` when there is none of
-    /// that name.
+    /// Reads a whole session as one observation: this one, where the file
+    /// holds several. `None` when there is no such file.
     ///
     /// # Errors
-    /// When the log is there and can't be read.
-    fn capture(&self, file: &str) -> Result<Option<CapturedLog>, Cause>;
+    /// When the file is there and can't be read.
+    fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause>;
+
+    /// Reads several sessions of one file whole, in the order of these ids.
+    fn captures(&self, file: &str, ids: &[SessionId]) -> Vec<Result<Option<CapturedLog>, Cause>> {
+        let ids = ids.iter();
+        ids.map(|id| self.capture(file, Some(id))).collect()
+    }
 }
 
-/// A log as its folder shows it.
+/// What listing found.
+#[derive(Debug, Default)]
+pub struct Scanned {
+    /// The files.
+    pub logs: Vec<LogFile>,
+    /// What could not be looked at.
+    pub notices: Vec<Notice>,
+}
+
+/// A file with sessions, as its folder shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFile {
-    /// The file's name, which is the session's id in encoded form.
+    /// The tool that wrote it.
+    pub tool: Tool,
+    /// Its name, unique for the tool.
     pub file: String,
-    /// The id that the name stands for; `None` when the id is too long to be
-    /// told from the name.
+    /// The id that the name stands for, where it tells one.
     pub id: Option<SessionId>,
     /// Which state of the file was seen.
     pub stamp: Stamp,
 }
 
-/// A log that was read.
+/// What a look into a file found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Looked {
+    /// The state of the file, taken before the first byte was read.
+    pub stamp: Stamp,
+    /// What is in it.
+    pub found: Found,
+}
+
+/// What is in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// Sessions.
+    Sessions(Vec<Facts>),
+    /// Names that a tool keeps apart from its sessions.
+    Names(Vec<(SessionId, Title)>),
+    /// Nothing that can be listed, and why. It is looked at again when it
+    /// changes.
+    Nothing(String),
+}
+
+/// A session that was read.
 #[derive(Clone, Debug)]
 pub struct CapturedLog {
     /// The state of the file, taken before the first byte was read.
     pub stamp: Stamp,
     /// The session.
     pub capture: Capture,
-    /// The latest title that the log sets.
+    /// The latest title that it sets.
     pub title: Option<Title>,
 }
 
@@ -63,8 +146,12 @@ pub struct Facts {
     pub title: Option<Title>,
     /// When something last happened in it.
     pub updated_at: Millis,
-    /// How many of its messages can be cited.
-    pub messages: u32,
+    /// How many of its messages can be cited, where that is known.
+    pub messages: Option<u32>,
+    /// What it is to a person who looks for a session.
+    pub kind: Kind,
+    /// What could not be read of it.
+    pub notices: Vec<String>,
 }
 
 impl From<CapturedLog> for Facts {
@@ -73,7 +160,9 @@ impl From<CapturedLog> for Facts {
         Self {
             title,
             updated_at: log.stamp.written_at(),
-            messages: u32::try_from(log.capture.conversation.len()).unwrap_or(u32::MAX),
+            messages: Some(count(log.capture.conversation.len())),
+            kind: Kind::Session,
+            notices: log.capture.damage.iter().map(ToString::to_string).collect(),
             header: log.capture.header,
         }
     }
@@ -92,9 +181,16 @@ impl Facts {
             header: session.header().clone(),
             title,
             updated_at,
-            messages: u32::try_from(projection::count(session)).unwrap_or(u32::MAX),
+            messages: Some(count(projection::count(session))),
+            kind: Kind::Session,
+            notices: Vec::new(),
         }
     }
+}
+
+/// More messages than a session can have are as many as can be told.
+fn count(messages: usize) -> u32 {
+    u32::try_from(messages).unwrap_or(u32::MAX - 1)
 }
 
 /// The title of a log that never set one. Behind a checkpoint the first words

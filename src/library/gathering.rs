@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::MutexGuard;
 
 use super::cache::CachedRow;
-use super::index::{Builder, Index, NewRow};
+use super::files::Kind;
+use super::index::{Builder, Hidden, Index, NewRow};
 use super::{Library, LiveRow, LogFile, Stored};
 use crate::session::{FORMAT_VERSION, Millis};
 use crate::threads::lock;
@@ -14,7 +15,7 @@ use crate::threads::lock;
 /// title is pinned.
 pub(super) struct LiveAndStored {
     live: LiveRow,
-    log: Option<(Millis, u32, bool)>,
+    log: Option<(Millis, Option<u32>, bool)>,
 }
 
 /// The live sessions by their ids.
@@ -23,19 +24,26 @@ pub(super) type LiveRows = HashMap<String, LiveAndStored>;
 pub(super) struct Gathering {
     builder: Builder,
     live: LiveRows,
+    show_subagents: bool,
+    hidden: Hidden,
 }
 
 impl Gathering {
     /// Nothing yet of about this many stored sessions.
-    pub(super) fn new(sessions: usize, live: LiveRows) -> Self {
+    pub(super) fn new(sessions: usize, live: LiveRows, show_subagents: bool) -> Self {
         Self {
             builder: Builder::with_capacity(sessions + live.len()),
             live,
+            show_subagents,
+            hidden: Hidden::default(),
         }
     }
 
     /// Adds what the cache says of a session.
     pub(super) fn cached(&mut self, row: &CachedRow<'_>) {
+        if self.hides(row) {
+            return;
+        }
         if let Some(live) = self.live.get_mut(row.id) {
             live.log = Some((row.updated_at, row.messages, row.is_pinned));
             return;
@@ -50,11 +58,25 @@ impl Gathering {
             created_at: row.created_at,
             updated_at: row.updated_at,
             messages: row.messages,
+            tool: row.tool,
+            is_subagent: row.kind == Kind::Subagent,
             is_seeded: row.is_seeded,
             is_live: false,
             is_stored: true,
             is_unread: false,
         });
+    }
+
+    /// Counts a row that no list shows.
+    fn hides(&mut self, row: &CachedRow<'_>) -> bool {
+        let count = match row.kind {
+            _ if row.is_double => &mut self.hidden.doubles,
+            Kind::Stub => &mut self.hidden.stubs,
+            Kind::Subagent if !self.show_subagents => &mut self.hidden.subagents,
+            Kind::Subagent | Kind::Session => return false,
+        };
+        *count += 1;
+        true
     }
 
     /// Adds all that the name of a log tells, which is nothing where the id is
@@ -63,7 +85,7 @@ impl Gathering {
         let Some(id) = &log.id else { return };
         let written_at = log.stamp.written_at();
         if let Some(live) = self.live.get_mut(id.as_str()) {
-            live.log = Some((written_at, 0, false));
+            live.log = Some((written_at, None, false));
             return;
         }
         self.builder.push(&NewRow {
@@ -75,7 +97,9 @@ impl Gathering {
             version: FORMAT_VERSION,
             created_at: written_at,
             updated_at: written_at,
-            messages: 0,
+            messages: None,
+            tool: log.tool,
+            is_subagent: false,
             is_seeded: false,
             is_live: false,
             is_stored: true,
@@ -87,6 +111,7 @@ impl Gathering {
     /// not believed.
     pub(super) fn start_over(&mut self) {
         self.builder = Builder::default();
+        self.hidden = Hidden::default();
         for live in self.live.values_mut() {
             live.log = None;
         }
@@ -94,15 +119,16 @@ impl Gathering {
 
     /// The table as far as it is.
     pub(super) fn so_far(&self) -> Index {
-        finished(self.builder.clone(), &self.live)
+        finished(self.builder.clone(), &self.live, self.hidden)
     }
 
     pub(super) fn finish(self) -> Index {
-        finished(self.builder, &self.live)
+        finished(self.builder, &self.live, self.hidden)
     }
 }
 
-fn finished(mut builder: Builder, live: &LiveRows) -> Index {
+fn finished(mut builder: Builder, live: &LiveRows, hidden: Hidden) -> Index {
+    builder.set_hidden(hidden);
     for live in live.values() {
         builder.push(&live.row());
     }

@@ -17,9 +17,12 @@ pub(super) use letters::{bit, letters};
 use crate::reference::mention::Reference;
 use crate::reference::ports::{KnownTitle, ListedSession};
 use crate::session::{Header, Millis, SessionId};
+use crate::tool::Tool;
 
 /// Marks a session that was begun in no directory.
 const NO_CWD: u32 = u32::MAX;
+/// Marks a session of which it is not known how many messages it has.
+const UNKNOWN: u32 = u32::MAX;
 
 /// Every session there is, as of one moment.
 #[derive(Debug, Default)]
@@ -33,6 +36,18 @@ pub struct Index {
     /// A hash of each row's id, to find one without looking at all of them.
     tags: Vec<u8>,
     cwds: Vec<Cwd>,
+    hidden: Hidden,
+}
+
+/// How many sessions are known and not shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// Those that other sessions' agents made.
+    pub subagents: usize,
+    /// Files without a message.
+    pub stubs: usize,
+    /// Further files of sessions that are shown.
+    pub doubles: usize,
 }
 
 /// A directory that sessions were begun in.
@@ -53,6 +68,7 @@ pub(super) struct Row {
     cwd: u32,
     version: u32,
     messages: u32,
+    tool: Tool,
     flags: Flags,
     created_at: Millis,
     updated_at: Millis,
@@ -71,6 +87,10 @@ impl Row {
     /// Whether [`Index::display`] is ASCII.
     pub(super) fn is_ascii(&self) -> bool {
         self.flags.has(Flags::ASCII)
+    }
+
+    pub(super) fn tool(&self) -> Tool {
+        self.tool
     }
 
     pub(super) fn is_stored(&self) -> bool {
@@ -108,6 +128,8 @@ impl Flags {
     const CLEANED: Self = Self(1 << 7);
     /// What is shown of it is ASCII.
     const ASCII: Self = Self(1 << 8);
+    /// Another session's agent made it.
+    const SUBAGENT: Self = Self(1 << 9);
 
     fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -151,8 +173,12 @@ pub struct Entry<'a> {
     pub created_at: Millis,
     /// When something last happened in it.
     pub updated_at: Millis,
-    /// How many of its messages can be cited.
-    pub messages: u32,
+    /// How many of its messages can be cited, where that is known.
+    pub messages: Option<u32>,
+    /// The tool that it belongs to.
+    pub tool: Tool,
+    /// Whether another session's agent made it.
+    pub is_subagent: bool,
     /// Whether it is open here.
     pub is_live: bool,
     /// Whether its header says `isSeeded`.
@@ -245,7 +271,9 @@ impl Index {
             version: row.version,
             created_at: row.created_at,
             updated_at: row.updated_at,
-            messages: row.messages,
+            messages: (row.messages != UNKNOWN).then_some(row.messages),
+            tool: row.tool,
+            is_subagent: row.flags.has(Flags::SUBAGENT),
             is_live: row.flags.has(Flags::LIVE),
             is_seeded: row.flags.has(Flags::SEEDED),
             is_unread: row.flags.has(Flags::UNREAD),
@@ -264,6 +292,12 @@ impl Index {
         let row = memchr::memchr_iter(tag(id), &self.tags)
             .find(|at| self.rows.get(*at).is_some_and(|row| self.id(row) == id))?;
         u32::try_from(row).ok()
+    }
+
+    /// What is known and not shown.
+    #[must_use]
+    pub fn hidden(&self) -> Hidden {
+        self.hidden
     }
 
     /// What the table takes.

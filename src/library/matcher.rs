@@ -5,15 +5,20 @@
 //! of match quality, then those of the target's own directory, then those
 //! without one, then the others, each with the latest activity first. A query of one
 //! word that looks like part of an id (at least four hexadecimal digits and
-//! hyphens, one of them a digit) finds sessions by their ids as well.
+//! hyphens, one of them a digit) finds sessions by their ids as well. A
+//! session that the filter does not admit is no answer.
 //!
-//! Four things keep it fast: a bit set of letters tells most sessions apart
-//! without looking at their text; a query that extends the one before looks
-//! only at what that one found; a directory is matched once, however many
-//! sessions were begun in it; and only the first rows are ever sorted.
+//! Five things keep it fast: a bit set of letters tells most sessions apart
+//! without looking at their text; a query that extends one before looks only
+//! at what that one found; a directory is matched and filtered once, however
+//! many sessions were begun in it; once enough good rows are there, one that
+//! cannot be among the best however well it matches is counted, which is
+//! quick, and not scored; and only the first rows are ever sorted.
 
+mod learnt;
 mod needle;
 mod span;
+mod top;
 
 use std::sync::{Arc, Weak};
 
@@ -21,11 +26,15 @@ use nucleo::{Config, Matcher};
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
+pub use self::learnt::SearchState;
+use self::learnt::{Learnt, Search};
 use self::needle::{Needles, haystack};
 use self::span::{Found, Span};
+use self::top::Bound;
 use super::index::Index;
+use super::query::Filter;
 use crate::reference::discovery::workspace_rank;
-use crate::session::SessionId;
+use crate::session::{Millis, SessionId};
 
 /// How many rows are looked at between two questions whether to stop.
 const STRIDE: u32 = 256;
@@ -34,11 +43,16 @@ const MIN_SPAN: u32 = 2048;
 /// Spans a thread, so that one slow thread does not hold up the rest.
 const SPANS_PER_THREAD: usize = 4;
 
-/// What to search for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What to search for. The default is everything, and gives no row of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// What was typed. Blank: everything, in the order of a list.
+    /// What was typed, without filters. Blank: everything, in the order of a
+    /// list.
     pub text: String,
+    /// Which sessions may be answers.
+    pub filter: Filter,
+    /// The moment of asking, which the filter may count back from.
+    pub now: Millis,
     /// The directory whose sessions come first among equals.
     pub target_cwd: Option<String>,
     /// A session that is no answer: the one that is written in.
@@ -61,26 +75,13 @@ pub struct Hit {
 pub struct Hits {
     /// The best matches, best first.
     pub rows: Vec<Hit>,
-    /// How many sessions match.
+    /// How many sessions match, the filter included.
     pub matched: usize,
-    /// How many sessions there are to match.
+    /// How many sessions there are, whether the filter admits them or not;
+    /// one that is no answer is not counted.
     pub total: usize,
     /// What a longer query can build on.
     pub state: SearchState,
-}
-
-/// What one search learnt, for the next one. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct SearchState(Arc<Learnt>);
-
-#[derive(Debug)]
-struct Learnt {
-    index: Weak<Index>,
-    needles: Needles,
-    exclude: Option<SessionId>,
-    excluded_row: Option<u32>,
-    /// Every row that matched, in order; `None` when all did.
-    rows: Option<Vec<u32>>,
 }
 
 /// Searches `index`. Blocks, and uses all of rayon's threads; `None` as soon
@@ -96,54 +97,82 @@ pub fn search(
     previous: Option<&SearchState>,
     cancel: &CancellationToken,
 ) -> Option<Hits> {
-    let previous = previous
-        .map(|state| &*state.0)
-        .filter(|learnt| Weak::ptr_eq(&learnt.index, &Arc::downgrade(index)));
+    let previous = previous.map(|state| &*state.0).filter(|learnt| {
+        Weak::ptr_eq(&learnt.index, &Arc::downgrade(index)) && learnt.exclude == query.exclude
+    });
     let excluded_row = match previous {
-        Some(learnt) if learnt.exclude == query.exclude => learnt.excluded_row,
-        _ => query.exclude.as_ref().and_then(|id| index.find(id)),
+        Some(learnt) => learnt.excluded_row,
+        None => query.exclude.as_ref().and_then(|id| index.find(id)),
     };
     let needles = Needles::new(&query.text);
-    let ranks: Vec<u8> = index
-        .cwds()
-        .map(|(cwd, _)| workspace_rank(query.target_cwd.as_deref(), Some(cwd)))
-        .collect();
-    let span = Span {
-        index,
-        needles: &needles,
-        cwd_scores: &[],
-        ranks: &ranks,
-        no_cwd_rank: workspace_rank(query.target_cwd.as_deref(), None),
-        excluded_row,
-        limit: query.limit,
-        cancel,
-    };
-    let found = if needles.is_empty() {
-        span.first_rows()?
-    } else {
-        let cwd_scores = score_cwds(index, &needles, cancel)?;
-        let span = Span {
-            cwd_scores: &cwd_scores,
-            ..span
-        };
-        let narrowed = previous
-            .filter(|learnt| learnt.exclude == query.exclude && needles.extend(&learnt.needles))
-            .and_then(|learnt| learnt.rows.as_deref());
-        search_spans(&span, narrowed)?
-    };
+    let mut searches = previous.map_or_else(Vec::new, |learnt| {
+        learnt::covering(&learnt.searches, query, &needles)
+    });
+    let narrowed = searches.last().map(|search| &*search.rows);
+    let found = find(index, query, &needles, excluded_row, narrowed, cancel)?;
     let total = index.len() - usize::from(excluded_row.is_some());
+    let matched = found.rows.as_ref().map_or(total, Vec::len);
+    if let Some(rows) = found.rows {
+        let search = Search {
+            needles,
+            filter: query.filter.clone(),
+            now: query.now,
+            rows,
+        };
+        learnt::keep(&mut searches, search, index);
+    }
     Some(Hits {
-        matched: found.rows.as_ref().map_or(total, Vec::len),
+        matched,
         total,
         rows: found.top.into_hits(query.limit),
         state: SearchState(Arc::new(Learnt {
             index: Arc::downgrade(index),
-            needles,
             exclude: query.exclude.clone(),
             excluded_row,
-            rows: found.rows,
+            searches,
         })),
     })
+}
+
+/// Finds what matches among these rows, or all.
+fn find(
+    index: &Index,
+    query: &Query,
+    needles: &Needles,
+    excluded_row: Option<u32>,
+    rows: Option<&[u32]>,
+    cancel: &CancellationToken,
+) -> Option<Found> {
+    let cwd_scores = score_cwds(index, needles, cancel)?;
+    let ranks: Vec<Option<u8>> = index
+        .cwds()
+        .map(|(cwd, _)| rank(query, Some(cwd)))
+        .collect();
+    let span = Span {
+        index,
+        needles,
+        cwd_scores: &cwd_scores,
+        ranks: &ranks,
+        no_cwd_rank: rank(query, None),
+        filter: &query.filter,
+        time: query.filter.span(query.now),
+        excluded_row,
+        limit: query.limit,
+        bound: &Bound::default(),
+        cancel,
+    };
+    if needles.is_empty() && query.filter.is_empty() {
+        span.first_rows()
+    } else {
+        search_spans(&span, rows)
+    }
+}
+
+/// Where a directory stands beside the target's; `None` when the filter does
+/// not admit it.
+fn rank(query: &Query, cwd: Option<&str>) -> Option<u8> {
+    let admits = query.filter.admits_cwd(cwd);
+    admits.then(|| workspace_rank(query.target_cwd.as_deref(), cwd))
 }
 
 /// Scores these rows, or all, on all threads; `None` when cancelled.

@@ -1,12 +1,15 @@
 //! The logs of a home, and several places of logs as one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::files::{CapturedLog, LogFile, LogFiles, Stamp};
+use tokio_util::sync::CancellationToken;
+
+use super::files::{CapturedLog, LogFile, LogFiles, Scanned, Stamp};
 use crate::reference::Cause;
 use crate::session::{Header, SessionId};
 use crate::store::{self, Home, SessionFile, file_name, log};
+use crate::tool::Tool;
 
 /// The logs of a home.
 #[derive(Clone, Debug)]
@@ -29,6 +32,7 @@ impl StoredLogs {
 /// What a folder knows of a log, as the library keeps it.
 fn log_file(file: SessionFile) -> LogFile {
     LogFile {
+        tool: Tool::Ibid,
         file: file
             .path
             .file_name()
@@ -53,27 +57,41 @@ impl StoredLogs {
 }
 
 impl LogFiles for StoredLogs {
-    fn file_name(&self, id: &SessionId) -> String {
-        file_name::encode(id) + file_name::LOG_SUFFIX
+    fn file_name(&self, id: &SessionId) -> Option<String> {
+        Some(file_name::encode(id) + file_name::LOG_SUFFIX)
     }
 
-    fn scan(&self) -> Result<Vec<LogFile>, Cause> {
+    fn scan(&self, _: &CancellationToken) -> Result<Scanned, Cause> {
         let files = store::list_files(&self.home).map_err(|e| Arc::new(e) as Cause)?;
-        Ok(files.into_iter().map(log_file).collect())
+        Ok(Scanned {
+            logs: files.into_iter().map(log_file).collect(),
+            notices: Vec::new(),
+        })
+    }
+
+    fn find(&self, file: &str) -> Option<LogFile> {
+        store::session_file(&self.path(file)).map(log_file)
+    }
+
+    fn places(&self) -> Vec<PathBuf> {
+        vec![self.home.sessions_dir()]
+    }
+
+    fn at(&self, path: &Path) -> Option<LogFile> {
+        self.find(path.file_name()?.to_str()?)
     }
 
     fn header(&self, file: &str) -> Result<Header, Cause> {
         log::read_header(&self.path(file)).map_err(|e| Arc::new(e) as Cause)
     }
 
-    fn capture(&self, file: &str) -> Result<Option<CapturedLog>, Cause> {
-        let path = self.path(file);
+    fn capture(&self, file: &str, _: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause> {
         // The state is taken first: what is written meanwhile makes the next
         // look find another one.
-        let Some(seen) = store::session_file(&path) else {
+        let Some(LogFile { stamp, .. }) = self.find(file) else {
             return Ok(None);
         };
-        let stamp = log_file(seen).stamp;
+        let path = self.path(file);
         let read = log::read_capture(&path).map_err(|e| Arc::new(e) as Cause)?;
         Ok(Some(CapturedLog {
             stamp,
@@ -96,21 +114,33 @@ impl Layered {
 }
 
 impl LogFiles for Layered {
-    fn file_name(&self, id: &SessionId) -> String {
-        self.0
-            .first()
-            .map(|layer| layer.file_name(id))
-            .unwrap_or_default()
+    fn file_name(&self, id: &SessionId) -> Option<String> {
+        self.0.first()?.file_name(id)
     }
 
-    fn scan(&self) -> Result<Vec<LogFile>, Cause> {
+    fn scan(&self, cancel: &CancellationToken) -> Result<Scanned, Cause> {
         let mut seen = std::collections::HashSet::new();
-        let mut all = Vec::new();
+        let mut all = Scanned::default();
         for layer in &self.0 {
-            let logs = layer.scan()?;
-            all.extend(logs.into_iter().filter(|log| seen.insert(log.file.clone())));
+            let scanned = layer.scan(cancel)?;
+            let logs = scanned.logs.into_iter();
+            all.logs
+                .extend(logs.filter(|log| seen.insert(log.file.clone())));
+            all.notices.extend(scanned.notices);
         }
         Ok(all)
+    }
+
+    fn find(&self, file: &str) -> Option<LogFile> {
+        self.0.iter().find_map(|layer| layer.find(file))
+    }
+
+    fn places(&self) -> Vec<PathBuf> {
+        self.0.iter().flat_map(|layer| layer.places()).collect()
+    }
+
+    fn at(&self, path: &Path) -> Option<LogFile> {
+        self.0.iter().find_map(|layer| layer.at(path))
     }
 
     fn header(&self, file: &str) -> Result<Header, Cause> {
@@ -125,9 +155,9 @@ impl LogFiles for Layered {
         outcome
     }
 
-    fn capture(&self, file: &str) -> Result<Option<CapturedLog>, Cause> {
+    fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause> {
         for layer in &self.0 {
-            if let Some(log) = layer.capture(file)? {
+            if let Some(log) = layer.capture(file, id)? {
                 return Ok(Some(log));
             }
         }
@@ -193,6 +223,6 @@ mod tests {
         assert_eq!(logs.log_file(&"a".into()), None);
         store(&home, "a", "text");
         let log = logs.log_file(&"a".into()).unwrap();
-        assert_eq!(logs.scan().unwrap(), [log]);
+        assert_eq!(logs.scan(&CancellationToken::new()).unwrap().logs, [log]);
     }
 }

@@ -5,6 +5,8 @@
 //! each; then the way through the tree is emitted in its order.
 
 mod chain;
+mod finding;
+mod listing;
 mod record;
 mod said;
 mod skim;
@@ -24,7 +26,9 @@ use self::said::Said;
 use super::build::{About, Builder};
 use super::loose::Word;
 use super::pass::{self, Form, Skim};
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
 use crate::text::TextBlock;
 use crate::tool::Tool;
@@ -47,26 +51,32 @@ impl Adapter for ClaudeCode {
         Tool::ClaudeCode
     }
 
-    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
-        Vec::new()
+    fn places(&self, environment: &Environment) -> Vec<PathBuf> {
+        finding::places(environment)
     }
 
-    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
-
-    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
-        Ok(Look::Sessions(Vec::new()))
+    fn scan(&self, place: &Path, walk: &mut Walk) {
+        finding::scan(place, walk);
     }
 
-    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
-        None
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        finding::find(place, path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+        listing::look(path)
+    }
+
+    fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
+        finding::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {
         recognises(head)
     }
 
-    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)
+    fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)?.wanted(path, native_id)
     }
 }
 
@@ -96,13 +106,13 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
         match line {
             Line::Link(link) => scan.link(link),
             Line::Attachment(link, _) if scan.knows_the_start() => scan.link(link),
-            Line::Attachment(_, Ok(record)) | Line::Record(record) => scan.take(*record),
-            Line::Attachment(_, Err(glued)) => {
-                torn += 1;
-                if let Some(record) = glued {
+            Line::Attachment(_, (record, lost)) => {
+                torn += lost;
+                if let Some(record) = record {
                     scan.take(*record);
                 }
             }
+            Line::Record(record) => scan.take(*record),
         }
         if scan.knows_the_start() {
             form.start_is_known.store(true, Ordering::Relaxed);
@@ -124,7 +134,7 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
             records: scan.unreadable,
         });
     }
-    if let Some((title, source)) = scan.title() {
+    if let Some((title, source)) = scan.title(|leaf| scan.has_node(leaf)) {
         builder.title(scan.last_time, title, source);
     }
     Ok(builder.finish())
@@ -134,9 +144,9 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
 enum Line {
     /// It only links others. It is told once the start is known.
     Link(Link),
-    /// The same, with the whole record; of a damaged one the record that is
-    /// glued to it.
-    Attachment(Link, Result<Box<Record>, Option<Box<Record>>>),
+    /// The same, with the whole record, or what is glued to a damaged one, and
+    /// how many could not be read.
+    Attachment(Link, (Option<Box<Record>>, usize)),
     Record(Box<Record>),
 }
 
@@ -162,8 +172,8 @@ impl Form for Records {
             return Skim::Said(if start_is_known {
                 Line::Link(link)
             } else {
-                let record = records::parsed(line).map(Box::new);
-                Line::Attachment(link, record.map_err(|glued| glued.map(Box::new)))
+                let (record, lost) = records::record(line);
+                Line::Attachment(link, (record.map(Box::new), lost))
             });
         }
         let record = texts.and_then(|texts| skim::record(line, texts, start_is_known));
@@ -298,31 +308,23 @@ impl Scan {
     fn about(&self, path: &Path) -> About {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy());
         let stem = stem.as_deref().unwrap_or_default();
-        let folder = path.parent();
-        let in_subagents = folder.is_some_and(|folder| folder.ends_with("subagents"));
-        let is_subagent =
-            in_subagents || (!self.nodes.is_empty() && !self.has_main && self.agent_id.is_some());
+        let owner = finding::owner(path);
+        let is_subagent = owner.is_some()
+            || (!self.nodes.is_empty() && !self.has_main && self.agent_id.is_some());
         let told = self.session_ids.first().map(|id| &**id);
-        let by_name = self
-            .session_ids
-            .iter()
-            .map(|id| &**id)
-            .find(|id| *id == stem);
+        let is_told = self.session_ids.iter().any(|id| **id == *stem);
+        let by_name = Some(stem).filter(|stem| is_told || finding::is_uuid(stem));
         let native_id = match &self.agent_id {
             Some(agent) if is_subagent => format!("agent-{agent}"),
             None if is_subagent => stem.to_owned(),
             _ => by_name.or(told).unwrap_or(stem).to_owned(),
         };
-        let owner = folder
-            .and_then(Path::parent)
-            .and_then(Path::file_name)
-            .filter(|_| in_subagents)
-            .map(|name| name.to_string_lossy().into_owned());
         let parent = if is_subagent {
-            owner.or_else(|| told.map(str::to_owned))
+            owner.or(told).map(str::to_owned)
         } else {
+            // A copy's first records are of the session that it was made of.
             let copied = self.fork_of.as_deref().or(self.request_of.as_deref());
-            copied.map(str::to_owned)
+            copied.or(told).map(str::to_owned)
         };
         About {
             parent: parent.filter(|parent| *parent != native_id),
@@ -333,15 +335,19 @@ impl Scan {
         }
     }
 
-    /// The title that the tool shows. A summary counts only when it is of this
-    /// file: old versions left those of other sessions in a new file.
-    fn title(&self) -> Option<(&str, TitleSource)> {
+    fn has_node(&self, uuid: &str) -> bool {
+        let is_it = |node: &Node| node.uuid.as_deref() == Some(uuid);
+        self.nodes.iter().any(is_it)
+    }
+
+    /// The title that the tool shows. A summary counts only when its leaf is a
+    /// record of this file: old versions left those of other sessions in a new
+    /// file.
+    fn title(&self, is_own: impl Fn(&str) -> bool) -> Option<(&str, TitleSource)> {
         if let Some(title) = self.custom_title.as_deref().or(self.agent_name.as_deref()) {
             return Some((title, TitleSource::Person));
         }
-        let own = |leaf: &Option<Box<str>>| {
-            leaf.is_some() && self.nodes.iter().any(|node| node.uuid == *leaf)
-        };
+        let own = |leaf: &Option<Box<str>>| leaf.as_deref().is_some_and(&is_own);
         let summary = self.summaries.iter().rev().find(|(_, leaf)| own(leaf));
         let title = self
             .ai_title

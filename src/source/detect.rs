@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{ForeignSession, SourceError, records};
+use super::{Adapter, ForeignSession, SourceError, records};
 
 /// How much of a file is looked at, in bytes.
 const HEAD_BYTES: u64 = 256 * 1024;
@@ -63,5 +63,18 @@ pub fn read_file(path: &Path) -> Result<ForeignSession, SourceError> {
             path: path.to_owned(),
             found: head.describe(),
         })?;
-    records::observed(path, || adapter.read(path, None))
+    read_as(adapter, path, None)
+}
+
+/// Reads a session of a file that is known to be this tool's, as one
+/// observation.
+///
+/// # Errors
+/// Those of [`Adapter::read`].
+pub fn read_as(
+    adapter: &dyn Adapter,
+    path: &Path,
+    native_id: Option<&str>,
+) -> Result<ForeignSession, SourceError> {
+    records::observed(path, || adapter.read(path, native_id))
 }

@@ -123,9 +123,12 @@ pub(super) struct Parts<R> {
     most: u64,
 }
 
+/// What was read of a frame, and the file behind it.
+type Rest<R> = io::BufReader<Chain<Cursor<Vec<u8>>, R>>;
+
 enum State<R> {
     Framed(R),
-    Streamed(Box<Frames<io::BufReader<Chain<Cursor<Vec<u8>>, R>>>>),
+    Streamed(Box<Frames<Rest<R>>>),
     Over,
 }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::SourceError;
-use super::frames::{Decoders, Part, Parts, ZSTD_MAGIC, most_decoded};
+use super::frames::{Decoders, Part, Parts, most_decoded};
 use super::records::{self, MAX_RECORD_BYTES};
 use crate::blocks::{self, BLOCK_BYTES, Lines, Reader};
 use crate::json::WORD;
@@ -104,7 +104,7 @@ impl Opened {
         let mut magic = Vec::new();
         blocks::read_at(&file, &(0..len.min(4)), &mut magic).map_err(failed)?;
         Ok(Self {
-            is_zstd: magic == ZSTD_MAGIC,
+            is_zstd: records::is_compressed(&magic),
             file,
             len,
             bytes,
@@ -196,9 +196,10 @@ fn parse_each<F: Form>(
                 if let Some(texts) = &mut texts {
                     texts.truncate(start);
                 }
-                match records::parsed(line) {
-                    Ok(record) => Told::Said(form.whole(line, record)),
-                    Err(glued) => Told::Torn(glued.map(|record| form.whole(line, record))),
+                let (record, lost) = records::record(line);
+                match record.map(|record| form.whole(line, record)) {
+                    Some(said) if lost == 0 => Told::Said(said),
+                    glued => Told::Torn(glued),
                 }
             }
         };

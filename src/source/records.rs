@@ -27,7 +27,7 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, SourceError> {
     let file = open_regular(path)?;
     let len = file.metadata().map_err(failed)?.len();
     let mut file = BufReader::with_capacity(1 << 18, file);
-    let is_zstd = file.fill_buf().map_err(failed)?.starts_with(&ZSTD_MAGIC);
+    let is_zstd = is_compressed(file.fill_buf().map_err(failed)?);
     if is_zstd {
         let frames = Frames::new(file, most_decoded(len));
         return Ok(Box::new(BufReader::with_capacity(1 << 18, frames)));
@@ -46,6 +46,11 @@ pub(super) fn open_regular(path: &Path) -> Result<File, SourceError> {
         return Err(failed(io::Error::other("it is no regular file")));
     }
     File::open(path).map_err(failed)
+}
+
+/// Whether a file that begins like this is of zstd frames.
+pub(super) fn is_compressed(head: &[u8]) -> bool {
+    head.starts_with(&ZSTD_MAGIC)
 }
 
 /// What went wrong while a file was read.
@@ -143,28 +148,31 @@ fn look_within<T: DeserializeOwned, R>(
     let mut lines = Lines::new(Box::new(open(path)?.take(bytes)));
     loop {
         let line = lines.next().map_err(|cause| failure(path, cause))?;
-        let record = match line {
+        let (read, lost) = match line {
             None => return Ok(None),
-            Some(Line::TooLong) => Err(None),
+            Some(Line::TooLong) => (None, 1),
             Some(Line::Whole(bytes)) => {
                 let bytes = trimmed(bytes);
                 if bytes.is_empty() || !wanted(bytes) {
                     continue;
                 }
-                parsed(bytes)
+                record(bytes)
             }
         };
-        *skipped += usize::from(record.is_err());
-        let record = record.map_or_else(|glued| glued, Some);
-        if let Some(found) = record.and_then(&mut find) {
+        *skipped += lost;
+        if let Some(found) = read.and_then(&mut find) {
             return Ok(Some(found));
         }
     }
 }
 
-/// A line as a record. One that can't be read gives what is glued to it.
-pub(super) fn parsed<T: DeserializeOwned>(line: &[u8]) -> Result<T, Option<T>> {
-    serde_json::from_slice(line).map_err(|_| glued(line))
+/// The record that a line is, or that is glued to a torn one in it, and how
+/// many could not be read.
+pub(super) fn record<T: DeserializeOwned>(line: &[u8]) -> (Option<T>, usize) {
+    match serde_json::from_slice(line) {
+        Ok(record) => (Some(record), 0),
+        Err(_) => (glued(line), 1),
+    }
 }
 
 /// The record at the end of a line that begins with a torn one.
@@ -185,9 +193,13 @@ fn glued<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
 
 /// A file that is one JSON document; `None` when it can't be read as that.
 pub(super) fn document<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    document_within(path, MAX_RECORD_BYTES as u64)
+}
+
+/// [`document`], if it has no more than `most` bytes.
+pub(super) fn document_within<T: DeserializeOwned>(path: &Path, most: u64) -> Option<T> {
     let mut bytes = Vec::new();
-    let limit = MAX_RECORD_BYTES as u64;
-    open(path).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
+    open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
     serde_json::from_slice(trimmed(&bytes)).ok()
 }
 

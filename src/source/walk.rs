@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirEntry, FileType};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +38,17 @@ pub struct Walk {
     cancel: CancellationToken,
 }
 
+/// The names of the folders between a place and a file in it; `None` when it
+/// does not lie in it, or a name is not UTF-8.
+pub(super) fn folders<'a>(place: &Path, file: &'a Path) -> Option<Vec<&'a str>> {
+    let folders = file.strip_prefix(place).ok()?.parent()?.components();
+    let name = |folder| match folder {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    };
+    folders.map(name).collect()
+}
+
 impl Walk {
     /// A walk that ends early when it is cancelled.
     #[must_use]
@@ -69,9 +80,7 @@ impl Walk {
     /// Adds a file in a state that is made of several.
     pub(super) fn found(&mut self, path: PathBuf, stamp: Stamp, native_id: Option<String>) {
         if path.to_str().is_none() {
-            let cause = io::Error::other("its name is not UTF-8");
-            self.obstacles.push(Obstacle { path, cause });
-            return;
+            return self.nameless(path);
         }
         self.files.push(FoundFile {
             path,
@@ -82,7 +91,8 @@ impl Walk {
 
     /// Calls `visit` with each entry of a folder that is a folder or a regular
     /// file: links are not followed, and pipes and devices are nothing to
-    /// read. A folder that is not there has none.
+    /// read. A folder that is not there has none, and one in it whose name is
+    /// not UTF-8 is not visited.
     pub(super) fn folder(
         &mut self,
         folder: &Path,
@@ -97,11 +107,19 @@ impl Walk {
                 return;
             }
             match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
+                Ok((kind, entry)) if kind.is_dir() && entry.file_name().to_str().is_none() => {
+                    self.nameless(entry.path());
+                }
                 Ok((kind, entry)) if kind.is_dir() || kind.is_file() => visit(self, &entry, kind),
                 Ok(_) => {}
                 Err(cause) => self.obstacle(folder.to_owned(), cause),
             }
         }
+    }
+
+    fn nameless(&mut self, path: PathBuf) {
+        let cause = io::Error::other("its name is not UTF-8");
+        self.obstacles.push(Obstacle { path, cause });
     }
 
     /// What vanished meanwhile, or never was, stands in nobody's way.

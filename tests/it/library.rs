@@ -2,6 +2,7 @@
 //! is opened.
 
 mod cache;
+mod elsewhere;
 mod live;
 mod recall;
 
@@ -11,13 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use ibid::library::{
-    CapturedLog, Facts, Library, LogFile, LogFiles, Notice, Progress, Refreshed, Stamp,
+    CapturedLog, Facts, Library, LogFile, LogFiles, Notice, Progress, Refreshed, Scanned, Stamp,
 };
 use ibid::reference::Cause;
 use ibid::reference::discovery::Candidate;
 use ibid::reference::ports::{SessionDirectory, SurfaceReader};
 use ibid::reference::projection::{Capture, Item};
 use ibid::session::{Header, Millis, Role, Seq, SessionId, Title};
+use ibid::tool::Tool;
 use tokio_util::sync::CancellationToken;
 
 /// Logs that are made up, and counted when opened.
@@ -77,15 +79,12 @@ impl Logs {
     }
 
     pub(crate) fn put(&self, log: CapturedLog) {
-        let file = self.file_name(&log.capture.header.id);
+        let file = file_name(&log.capture.header.id);
         self.files.lock().unwrap().insert(file, log);
     }
 
     fn remove(&self, id: &str) {
-        self.files
-            .lock()
-            .unwrap()
-            .remove(&self.file_name(&id.into()));
+        self.files.lock().unwrap().remove(&file_name(&id.into()));
     }
 
     fn opened(&self) -> usize {
@@ -93,26 +92,40 @@ impl Logs {
     }
 }
 
+fn file_name(id: &SessionId) -> String {
+    format!("{id}.jsonl")
+}
+
+fn log_file(file: &str, log: &CapturedLog) -> LogFile {
+    LogFile {
+        tool: Tool::Ibid,
+        id: file.strip_suffix(".jsonl").map(SessionId::from),
+        file: file.to_owned(),
+        stamp: log.stamp,
+    }
+}
+
 impl LogFiles for Logs {
-    fn file_name(&self, id: &SessionId) -> String {
-        format!("{id}.jsonl")
+    fn file_name(&self, id: &SessionId) -> Option<String> {
+        Some(file_name(id))
     }
 
-    fn scan(&self) -> Result<Vec<LogFile>, Cause> {
+    fn scan(&self, _: &CancellationToken) -> Result<Scanned, Cause> {
         self.scans.fetch_add(1, Ordering::SeqCst);
         self.gate.pass();
         if self.listing_fails.load(Ordering::SeqCst) {
             return Err(Arc::new(std::io::Error::other("the disk is gone")));
         }
         let logs = self.files.lock().unwrap();
-        Ok(logs
-            .iter()
-            .map(|(file, log)| LogFile {
-                id: file.strip_suffix(".jsonl").map(SessionId::from),
-                file: file.clone(),
-                stamp: log.stamp,
-            })
-            .collect())
+        Ok(Scanned {
+            logs: logs.iter().map(|(file, log)| log_file(file, log)).collect(),
+            notices: Vec::new(),
+        })
+    }
+
+    fn find(&self, file: &str) -> Option<LogFile> {
+        let logs = self.files.lock().unwrap();
+        Some(log_file(file, logs.get(file)?))
     }
 
     fn header(&self, file: &str) -> Result<Header, Cause> {
@@ -121,7 +134,7 @@ impl LogFiles for Logs {
         Ok(logs[file].capture.header.clone())
     }
 
-    fn capture(&self, file: &str) -> Result<Option<CapturedLog>, Cause> {
+    fn capture(&self, file: &str, _: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause> {
         self.captures.fetch_add(1, Ordering::SeqCst);
         self.reading.pass();
         if let Some(cancel) = &*self.cancel.lock().unwrap() {
@@ -236,7 +249,7 @@ fn a_refresh_reads_what_is_unknown_once() {
     let index = library.index();
     let entry = index.get(0).unwrap();
     assert_eq!(entry.updated_at, Millis(7));
-    assert_eq!(entry.messages, 1);
+    assert_eq!(entry.messages, Some(1));
     assert_eq!(entry.cwd, Some("/work"));
 }
 
@@ -389,6 +402,7 @@ fn what_this_process_wrote_is_listed_without_reading_it() {
     let mut renamed = log("a", "New", 1);
     renamed.stamp.size += 40;
     let written = LogFile {
+        tool: ibid::tool::Tool::Ibid,
         file: "a.jsonl".to_owned(),
         id: Some("a".into()),
         stamp: renamed.stamp,

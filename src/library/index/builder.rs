@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::{Cwd, Flags, Index, NO_CWD, Row, letters, range, tag};
+use super::{Cwd, Flags, Hidden, Index, NO_CWD, Row, UNKNOWN, letters, range, tag};
 use crate::session::{Header, Millis, SessionId, title};
 use crate::threads::in_background;
+use crate::tool::Tool;
 
 /// A session on its way into a table.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,9 @@ pub(crate) struct NewRow<'a> {
     pub(crate) version: u32,
     pub(crate) created_at: Millis,
     pub(crate) updated_at: Millis,
-    pub(crate) messages: u32,
+    pub(crate) messages: Option<u32>,
+    pub(crate) tool: Tool,
+    pub(crate) is_subagent: bool,
     pub(crate) is_seeded: bool,
     pub(crate) is_live: bool,
     pub(crate) is_stored: bool,
@@ -44,7 +47,9 @@ impl<'a> NewRow<'a> {
             version: header.version,
             created_at: header.created_at,
             updated_at: header.created_at,
-            messages: 0,
+            messages: Some(0),
+            tool: Tool::Ibid,
+            is_subagent: false,
             is_seeded: header.is_seeded == Some(true),
             is_live: false,
             is_stored: false,
@@ -71,6 +76,7 @@ pub(crate) struct Builder {
     rows: Vec<Row>,
     cwds: Vec<Cwd>,
     known_cwds: HashMap<Box<str>, u32>,
+    hidden: Hidden,
 }
 
 impl Builder {
@@ -92,6 +98,7 @@ impl Builder {
                 .map(|(at, cwd)| (cwd.path.clone(), at))
                 .collect(),
             cwds: index.cwds.clone(),
+            hidden: index.hidden,
         };
         for (at, row) in (0..).zip(&index.rows) {
             if rows.contains(&at) {
@@ -127,6 +134,7 @@ impl Builder {
         flags.set(Flags::FORKED, new.parent.is_some());
         flags.set(Flags::STORED, new.is_stored);
         flags.set(Flags::UNREAD, new.is_unread);
+        flags.set(Flags::SUBAGENT, new.is_subagent);
         flags.set(Flags::CLEANED, clean.is_some());
         let shown = clean.as_deref().unwrap_or(label);
         flags.set(Flags::ASCII, shown.is_ascii());
@@ -138,12 +146,18 @@ impl Builder {
             parent: self.append(new.parent.unwrap_or_default()),
             cwd: new.cwd.map_or(NO_CWD, |cwd| self.intern(cwd)),
             version: new.version,
-            messages: new.messages,
+            messages: new.messages.unwrap_or(UNKNOWN),
+            tool: new.tool,
             flags,
             created_at: new.created_at,
             updated_at: new.updated_at,
         };
         self.rows.push(row);
+    }
+
+    /// Says what is known and not shown.
+    pub(crate) fn set_hidden(&mut self, hidden: Hidden) {
+        self.hidden = hidden;
     }
 
     /// Puts the rows in order.
@@ -154,6 +168,7 @@ impl Builder {
             letters: Vec::new(),
             tags: Vec::new(),
             cwds: self.cwds,
+            hidden: self.hidden,
         };
         let mut rows = std::mem::take(&mut index.rows);
         let newest_first = |a: &Row, b: &Row| {

@@ -1,5 +1,6 @@
 //! The words of a query, and what it means for one query to extend another.
 
+use memchr::{memchr, memchr2};
 use nucleo::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo::{Matcher, Utf32Str, chars};
 
@@ -21,7 +22,23 @@ pub(super) struct Needles {
 pub(super) struct Needle {
     atom: Atom,
     letters: u64,
+    /// No text gives a higher score.
+    best: u32,
+    /// `None` when a character is not ASCII: then no ASCII text matches.
+    ascii: Option<Ascii>,
 }
+
+/// A word of ASCII characters.
+#[derive(Debug)]
+struct Ascii {
+    text: Box<[u8]>,
+    ignores_case: bool,
+}
+
+/// The most that the first character of a word scores, and any other one: the
+/// match itself, and that it begins a word, which counts twice for the first.
+const BEST_FIRST: u32 = 16 + 2 * 10;
+const BEST_OTHER: u32 = 16 + 10;
 
 /// A text as the matcher wants it: one character a grapheme cluster.
 ///
@@ -75,11 +92,15 @@ impl Needles {
             .as_bytes()
             .windows(part.len())
             .any(|window| window.eq_ignore_ascii_case(part.as_bytes()));
-        found.then(|| {
-            u32::try_from(part.len())
-                .unwrap_or(u32::MAX)
-                .saturating_mul(26)
-        })
+        found.then(|| self.best_id())
+    }
+
+    /// What a match with an id scores; 0 where ids are not searched.
+    pub(super) fn best_id(&self) -> u32 {
+        let len = self.id_part.as_ref().map_or(0, String::len);
+        u32::try_from(len)
+            .unwrap_or(u32::MAX)
+            .saturating_mul(BEST_OTHER)
     }
 
     /// Whether all that this query matches, `shorter` matches too.
@@ -119,13 +140,42 @@ impl Needle {
             AtomKind::Fuzzy,
             false,
         );
-        let letters = atom.needle_text().chars().fold(0, |set, c| set | bit(c));
-        Self { atom, letters }
+        let text = atom.needle_text();
+        let letters = text.chars().fold(0, |set, c| set | bit(c));
+        let others = u32::try_from(text.len())
+            .unwrap_or(u32::MAX)
+            .saturating_sub(1);
+        let best = others.saturating_mul(BEST_OTHER).saturating_add(BEST_FIRST);
+        let ascii = match text {
+            Utf32Str::Ascii(text) => Some(Ascii {
+                text: text.into(),
+                ignores_case: !text.iter().any(u8::is_ascii_uppercase),
+            }),
+            Utf32Str::Unicode(_) => None,
+        };
+        Self {
+            atom,
+            letters,
+            best,
+            ascii,
+        }
     }
 
     /// Whether a text with these letters can match at all.
     pub(super) fn may_match(&self, letters: u64) -> bool {
         self.letters & letters == self.letters
+    }
+
+    /// No text scores more than this.
+    pub(super) fn best(&self) -> u32 {
+        self.best
+    }
+
+    /// Whether an ASCII text that [may match](Self::may_match) does.
+    pub(super) fn is_in_ascii<'a>(&self, text: impl FnOnce() -> &'a [u8]) -> bool {
+        self.ascii
+            .as_ref()
+            .is_some_and(|word| word.is_told_by_letters() || word.is_in(text()))
     }
 
     pub(super) fn score(&self, haystack: Utf32Str<'_>, matcher: &mut Matcher) -> Option<u32> {
@@ -143,6 +193,28 @@ impl Needle {
         let mut rest = longer.chars();
         (shorter.is_ascii() || !longer.is_ascii())
             && shorter.chars().all(|c| rest.next() == Some(c))
+    }
+}
+
+impl Ascii {
+    /// Whether the letters of a text say all there is to say: true of one
+    /// letter or digit in either case, which has a bit of its own.
+    fn is_told_by_letters(&self) -> bool {
+        matches!(*self.text, [b'a'..=b'z' | b'0'..=b'9'])
+    }
+
+    /// Whether the characters stand in the text in this order.
+    fn is_in(&self, mut text: &[u8]) -> bool {
+        self.text.iter().all(|&c| {
+            let found = if self.ignores_case && c.is_ascii_lowercase() {
+                memchr2(c, c.to_ascii_uppercase(), text)
+            } else {
+                memchr(c, text)
+            };
+            let behind = found.and_then(|at| text.get(at + 1..));
+            text = behind.unwrap_or_default();
+            behind.is_some()
+        })
     }
 }
 

@@ -1,13 +1,15 @@
-//! The search of one span of rows, and the best rows found so far.
+//! The search of one span of rows.
 
 use std::cmp::Reverse;
 
 use nucleo::{Config, Matcher};
 use tokio_util::sync::CancellationToken;
 
-use super::needle::{Needles, haystack};
-use super::{Hit, STRIDE};
+use super::STRIDE;
+use super::needle::{Needle, Needles, haystack};
+use super::top::{Bound, Top};
 use crate::library::index::{Index, Row};
+use crate::library::query::{Filter, TimeSpan};
 use crate::session::Millis;
 
 /// All that the search of a span needs to know.
@@ -18,11 +20,17 @@ pub(super) struct Span<'a> {
     /// The score of each directory under each word, 0 for none; empty where
     /// no directory has one.
     pub(super) cwd_scores: &'a [Vec<u32>],
-    /// Where each directory stands beside the target's.
-    pub(super) ranks: &'a [u8],
-    pub(super) no_cwd_rank: u8,
+    /// Where each directory stands beside the target's; `None` where the
+    /// filter does not admit it.
+    pub(super) ranks: &'a [Option<u8>],
+    pub(super) no_cwd_rank: Option<u8>,
+    pub(super) filter: &'a Filter,
+    /// That of the filter.
+    pub(super) time: TimeSpan,
     pub(super) excluded_row: Option<u32>,
     pub(super) limit: usize,
+    /// Shared by all spans of a search.
+    pub(super) bound: &'a Bound,
     pub(super) cancel: &'a CancellationToken,
 }
 
@@ -48,74 +56,55 @@ impl Found {
             rows.extend(more);
             rows
         });
-        for key in next.top.keys {
-            self.top.push(key, limit);
-        }
+        self.top.join(next.top, limit);
         self
     }
 }
 
-/// Smaller is better: quality, directory, activity, place in the list.
-type Key = (Reverse<u32>, u8, Reverse<Millis>, u32);
-
-/// The best rows so far, in no order, with some more among them.
-#[derive(Default)]
-pub(super) struct Top {
-    keys: Vec<Key>,
-    /// The best that the last cut dropped: anything behind it is no use.
-    bound: Option<Key>,
-}
-
-impl Top {
-    fn push(&mut self, key: Key, limit: usize) {
-        if self.bound.is_some_and(|bound| key > bound) {
-            return;
-        }
-        // Cutting back now and then keeps this short at a constant cost a row.
-        if self.keys.len() >= limit.saturating_mul(4).max(256) {
-            self.cut(limit);
-        }
-        self.keys.push(key);
-    }
-
-    fn cut(&mut self, limit: usize) {
-        if limit < self.keys.len() {
-            let (_, bound, _) = self.keys.select_nth_unstable(limit);
-            self.bound = Some(*bound);
-            self.keys.truncate(limit);
-        }
-    }
-
-    pub(super) fn into_hits(mut self, limit: usize) -> Vec<Hit> {
-        self.cut(limit);
-        self.keys.sort_unstable();
-        self.keys
-            .into_iter()
-            .map(|(Reverse(score), _, _, row)| Hit { row, score })
-            .collect()
-    }
+/// What scoring needs to keep.
+struct Scorer {
+    matcher: Matcher,
+    buffer: Vec<char>,
 }
 
 impl Span<'_> {
-    /// Scores these rows; `None` when cancelled.
+    /// Looks for matches among these rows; `None` when cancelled.
     pub(super) fn search(&self, rows: impl Iterator<Item = u32>) -> Option<Found> {
-        let mut matcher = Matcher::new(Config::DEFAULT);
-        let mut buffer = Vec::new();
+        let mut scorer = Scorer {
+            matcher: Matcher::new(Config::DEFAULT),
+            buffer: Vec::new(),
+        };
         let mut found = Vec::new();
         let mut top = Top::default();
         for (row, step) in rows.zip((0..STRIDE).cycle()) {
-            if step == 0 && self.cancel.is_cancelled() {
-                return None;
+            if step == 0 {
+                if self.cancel.is_cancelled() {
+                    return None;
+                }
+                top.share(self.bound);
             }
-            let Some((score, at)) = self.score(row, &mut matcher, &mut buffer) else {
+            let Some((letters, at)) = self.candidate(row) else {
                 continue;
             };
-            if self.excluded_row == Some(row) {
+            let Some(rank) = self.admit(row, at) else {
+                continue;
+            };
+            // Activity must not reorder a list without a query.
+            let active = if self.needles.is_empty() {
+                Millis(0)
+            } else {
+                at.updated_at()
+            };
+            let key = |score| (Reverse(score), rank, Reverse(active), row);
+            if top.takes(key(self.best(letters, at))) {
+                let Some(score) = self.score(letters, at, &mut scorer) else {
+                    continue;
+                };
+                top.push(key(score), self.limit);
+            } else if !self.matches(letters, at, &mut scorer) {
                 continue;
             }
             found.push(row);
-            let key = (Reverse(score), self.rank(at), Reverse(at.updated_at()), row);
-            top.push(key, self.limit);
         }
         Some(Found {
             rows: Some(found),
@@ -123,18 +112,17 @@ impl Span<'_> {
         })
     }
 
-    /// The first rows of the list without a query; `None` when cancelled.
+    /// The first rows of the list with neither query nor filter; `None` when
+    /// cancelled.
     pub(super) fn first_rows(&self) -> Option<Found> {
         let mut by_rank: [Vec<u32>; 3] = Default::default();
         for (row, step) in (0..self.index.row_count()).zip((0..STRIDE).cycle()) {
             if step == 0 && self.cancel.is_cancelled() {
                 return None;
             }
-            if self.excluded_row == Some(row) {
-                continue;
-            }
             if let Some(at) = self.index.row(row)
-                && let Some(rows) = by_rank.get_mut(usize::from(self.rank(at)))
+                && let Some(rank) = self.admit(row, at)
+                && let Some(rows) = by_rank.get_mut(usize::from(rank))
                 && rows.len() < self.limit
             {
                 rows.push(row);
@@ -143,73 +131,96 @@ impl Span<'_> {
                 break;
             }
         }
-        // Rows are newest first already: activity must not reorder them.
+        // Rows are newest first already.
         let keys = (0..).zip(by_rank).flat_map(|(rank, rows)| {
             rows.into_iter()
                 .map(move |row| (Reverse(0), rank, Reverse(Millis(0)), row))
         });
         Some(Found {
             rows: None,
-            top: Top {
-                keys: keys.collect(),
-                bound: None,
-            },
+            top: Top::of(keys),
         })
     }
 
-    fn rank(&self, row: &Row) -> u8 {
-        self.ranks
-            .get(row.cwd())
-            .copied()
-            .unwrap_or(self.no_cwd_rank)
-    }
-
-    fn score(
-        &self,
-        row: u32,
-        matcher: &mut Matcher,
-        buffer: &mut Vec<char>,
-    ) -> Option<(u32, &Row)> {
+    /// The row, unless its letters tell that it does not match. Most rows
+    /// fail here, before anything else of them is looked at.
+    fn candidate(&self, row: u32) -> Option<(u64, &Row)> {
         let letters = *self.index.title_letters().get(row as usize)?;
-        let words = || self.needles.iter().zip(self.cwd_scores);
-        // Most rows fail here, before anything else of them is looked at.
-        let is_hopeless =
-            words().any(|(word, scores)| scores.is_empty() && !word.may_match(letters));
-        if self.needles.look_like_id() {
-            let at = self.index.row(row)?;
-            let by_words = (!is_hopeless).then(|| self.score_words(letters, at, matcher, buffer));
-            let by_id = self.needles.score_id(self.index.id(at));
-            return Some((by_words.flatten().max(by_id)?, at));
-        }
+        let is_hopeless = !self.needles.look_like_id()
+            && self
+                .words()
+                .any(|(word, cwds)| cwds.is_empty() && !word.may_match(letters));
         if is_hopeless {
             return None;
         }
-        let at = self.index.row(row)?;
-        Some((self.score_words(letters, at, matcher, buffer)?, at))
+        Some((letters, self.index.row(row)?))
+    }
+
+    /// Where the row stands beside the target; `None` when it is no answer.
+    fn admit(&self, row: u32, at: &Row) -> Option<u8> {
+        let cwd_rank = self.ranks.get(at.cwd()).copied();
+        let rank = cwd_rank.unwrap_or(self.no_cwd_rank)?;
+        let admits = self.excluded_row != Some(row)
+            && self.filter.admits_tool(at.tool())
+            && self.time.has(at.updated_at());
+        admits.then_some(rank)
+    }
+
+    /// The words, each with the scores of the directories under it.
+    fn words(&self) -> impl Iterator<Item = (&Needle, &[u32])> {
+        let scores = self.cwd_scores.iter().map(Vec::as_slice);
+        self.needles.iter().zip(scores)
+    }
+
+    /// A score that the row cannot exceed.
+    fn best(&self, letters: u64, at: &Row) -> u32 {
+        let by_words = self.words().fold(0u32, |sum, (word, cwds)| {
+            let by_title = if word.may_match(letters) {
+                word.best()
+            } else {
+                0
+            };
+            sum.saturating_add(by_title.max(by_cwd(cwds, at)))
+        });
+        by_words.max(self.needles.best_id())
+    }
+
+    /// Whether the row matches: the same as whether it has a score.
+    fn matches(&self, letters: u64, at: &Row, scorer: &mut Scorer) -> bool {
+        if !at.is_ascii() || self.needles.look_like_id() {
+            return self.score(letters, at, scorer).is_some();
+        }
+        let title = || self.index.display(at).as_bytes();
+        self.words().all(|(word, cwds)| {
+            by_cwd(cwds, at) > 0 || (word.may_match(letters) && word.is_in_ascii(title))
+        })
+    }
+
+    /// How well the row matches, by its words or its id.
+    fn score(&self, letters: u64, at: &Row, scorer: &mut Scorer) -> Option<u32> {
+        let by_words = self.score_words(letters, at, scorer);
+        if !self.needles.look_like_id() {
+            return by_words;
+        }
+        by_words.max(self.needles.score_id(self.index.id(at)))
     }
 
     /// The sum over all words of the better of title and directory; `None`
     /// when one matches neither.
-    fn score_words(
-        &self,
-        letters: u64,
-        row: &Row,
-        matcher: &mut Matcher,
-        buffer: &mut Vec<char>,
-    ) -> Option<u32> {
-        let words = || self.needles.iter().zip(self.cwd_scores);
-        let by_cwd = |scores: &[u32]| scores.get(row.cwd()).copied().unwrap_or(0);
-        if words().any(|(word, scores)| !word.may_match(letters) && by_cwd(scores) == 0) {
+    fn score_words(&self, letters: u64, at: &Row, scorer: &mut Scorer) -> Option<u32> {
+        let is_hopeless =
+            |(word, cwds): (&Needle, &[u32])| !word.may_match(letters) && by_cwd(cwds, at) == 0;
+        if self.words().any(is_hopeless) {
             return None;
         }
-        let title = haystack(self.index.display(row), row.is_ascii(), buffer);
+        let title = haystack(self.index.display(at), at.is_ascii(), &mut scorer.buffer);
         let mut sum = 0u32;
-        for (word, scores) in words() {
+        for (word, cwds) in self.words() {
             let by_title = word
                 .may_match(letters)
-                .then(|| word.score(title, matcher))
+                .then(|| word.score(title, &mut scorer.matcher))
                 .flatten();
-            let best = by_title.unwrap_or(0).max(by_cwd(scores));
+            let best = by_title.unwrap_or(0).max(by_cwd(cwds, at));
             if best == 0 {
                 return None;
             }
@@ -217,4 +228,9 @@ impl Span<'_> {
         }
         Some(sum)
     }
+}
+
+/// The score of the row's directory.
+fn by_cwd(scores: &[u32], at: &Row) -> u32 {
+    scores.get(at.cwd()).copied().unwrap_or(0)
 }

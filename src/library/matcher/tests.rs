@@ -4,9 +4,12 @@ use nucleo::Utf32String;
 use nucleo::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use proptest::prelude::*;
 
+use super::learnt::{Learnt, Search};
 use super::*;
 use crate::library::index::{Builder, NewRow};
+use crate::library::query::Parsed;
 use crate::session::{Header, Millis};
+use crate::tool::Tool;
 
 #[derive(Debug)]
 struct Given {
@@ -39,12 +42,16 @@ fn index(sessions: &[Given]) -> Arc<Index> {
     Arc::new(builder.finish())
 }
 
+/// The query of this text, filters included, at the moment 0.
 fn query(text: &str) -> Query {
+    let parsed = Parsed::new(text, &jiff::tz::TimeZone::UTC);
+    assert_eq!(parsed.problems, []);
     Query {
-        text: text.to_owned(),
+        text: parsed.rest,
+        filter: parsed.filter,
         target_cwd: Some("/here".to_owned()),
-        exclude: None,
         limit: 100,
+        ..Query::default()
     }
 }
 
@@ -203,15 +210,102 @@ fn a_longer_query_looks_at_earlier_matches_only() {
     // A state that claims to have found nothing shows that it is believed.
     let none = SearchState(Arc::new(Learnt {
         index: Arc::downgrade(&index),
-        needles: Needles::new("log"),
         exclude: None,
         excluded_row: None,
-        rows: Some(Vec::new()),
+        searches: vec![Arc::new(Search {
+            needles: Needles::new("log"),
+            filter: Filter::default(),
+            now: Millis(0),
+            rows: Vec::new(),
+        })],
     }));
     assert_eq!(run(&index, &query("logi"), Some(&all)).matched, 1);
     assert_eq!(run(&index, &query("logi"), Some(&none)).matched, 0);
     assert_eq!(run(&index, &query("oth"), Some(&none)).matched, 1);
     assert_eq!(run(&index, &query("lo"), Some(&none)).matched, 1);
+    assert_eq!(run(&index, &query("log cwd:x"), Some(&none)).matched, 0);
+}
+
+#[test]
+fn a_query_whose_end_is_taken_back_looks_at_what_it_found_before() {
+    let sessions = [
+        given("1", "login", "", 0),
+        given("2", "log", "", 0),
+        given("3", "other", "", 0),
+    ];
+    let index = index(&sessions);
+    let mut state: Option<SearchState> = None;
+    let mut found = |text: &str| {
+        let hits = run(&index, &query(text), state.as_ref());
+        let searches = hits.state.0.searches.iter();
+        let kept: Vec<Vec<u32>> = searches.map(|search| search.rows.clone()).collect();
+        state = Some(hits.state);
+        (hits.matched, kept)
+    };
+    let (all, two, one) = (vec![0, 1, 2], vec![0, 1], vec![0]);
+    assert_eq!(found(""), (3, vec![]));
+    assert_eq!(found("o"), (3, vec![all]));
+    // The one before found more than is worth keeping.
+    assert_eq!(found("log"), (2, vec![two.clone()]));
+    assert_eq!(found("logi"), (1, vec![two.clone(), one.clone()]));
+    // What found no fewer adds nothing.
+    assert_eq!(found("login"), (1, vec![two.clone(), one.clone()]));
+    assert_eq!(found("logi"), (1, vec![two.clone(), one]));
+    assert_eq!(found("log"), (2, vec![two]));
+    assert_eq!(found("othe"), (1, vec![vec![2]]));
+}
+
+#[test]
+fn a_filter_leaves_out_what_it_does_not_admit() {
+    let sessions = [
+        given("1", "login a", "/work/api", -1),
+        given("2", "login b", "/work/web", -1),
+        given("3", "login c", "/work/api", -3 * 86_400_000),
+        given("4", "other", "/work/api", -1),
+        given("5", "login d", "", -1),
+    ];
+    assert_eq!(found(&sessions, "login cwd:API since:2d"), ["login a"]);
+    assert_eq!(found(&sessions, "login -cwd:api"), ["login d", "login b"]);
+    assert_eq!(found(&sessions, "login -since:2d"), ["login c"]);
+    assert_eq!(found(&sessions, "tool:ibid oth"), ["other"]);
+    assert!(found(&sessions, "tool:codex login").is_empty());
+    let hits = run(&index(&sessions), &query("login cwd:api"), None);
+    assert_eq!((hits.matched, hits.total), (2, 5));
+}
+
+#[test]
+fn a_filter_alone_lists_what_it_admits_in_the_order_of_a_list() {
+    let sessions = [
+        given("1", "elsewhere, new", "/there", -1),
+        given("2", "here, new", "/here", -2),
+        given("3", "nowhere", "", -1),
+        given("4", "elsewhere, old", "/there", 0),
+        given("5", "here, old", "/here", 0),
+        given("6", "here, long ago", "/here", -3 * 86_400_000),
+    ];
+    let listed = [
+        "here, new",
+        "here, old",
+        "nowhere",
+        "elsewhere, new",
+        "elsewhere, old",
+    ];
+    assert_eq!(found(&sessions, "since:1d"), listed);
+    let hits = run(&index(&sessions), &query("since:1d "), None);
+    assert_eq!((hits.matched, hits.total), (5, 6));
+}
+
+#[test]
+fn the_target_is_no_answer_of_a_filter_either() {
+    let sessions = [given("1", "a", "/x", 0), given("2", "b", "/x", 0)];
+    let index = index(&sessions);
+    let query = Query {
+        exclude: Some("1".into()),
+        ..query("cwd:x")
+    };
+    let hits = run(&index, &query, None);
+    assert_eq!(titles(&index, &hits), ["b"]);
+    assert_eq!((hits.matched, hits.total), (1, 1));
 }
 
 #[test]
@@ -232,6 +326,15 @@ fn slow(sessions: &[Given], query: &Query) -> Vec<(usize, u32)> {
     let here = query.target_cwd.as_deref();
     let mut all: Vec<(usize, u32)> = (0..sessions.len())
         .filter(|at| query.exclude.as_ref().map(SessionId::as_str) != Some(&sessions[*at].id))
+        .filter(|at| {
+            let Given {
+                cwd, updated_at, ..
+            } = &sessions[*at];
+            let updated_at = Millis(*updated_at);
+            query
+                .filter
+                .admits(Tool::Ibid, cwd.as_deref(), updated_at, query.now)
+        })
         .filter_map(|at| Some((at, slow_score(&sessions[at], &query.text)?)))
         .collect();
     let blank = query.text.trim().is_empty();
@@ -317,6 +420,52 @@ fn the_work_of_many_threads_comes_together_in_order() {
     }
 }
 
+#[test]
+fn rows_that_cannot_be_among_the_best_are_counted_all_the_same() {
+    let syllables = [
+        "lo", "gin", " ", "Re", "try", "é", "-", "ab", "A", "世", "1", "/",
+    ];
+    let mut random = 1u32;
+    let mut next = |below: usize| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 16) as usize % below
+    };
+    let sessions: Vec<Given> = (0..5000)
+        .map(|at| {
+            let title: String = (0..=next(7))
+                .map(|_| syllables[next(syllables.len())])
+                .collect();
+            let title = crate::session::title::normalise(&title, 80);
+            let cwd = ["", "/here", "/there/log", "/x"][next(4)];
+            given(
+                &format!("{at:08}"),
+                &title,
+                cwd,
+                -i64::try_from(next(50)).unwrap(),
+            )
+        })
+        .collect();
+    let index = index(&sessions);
+    for text in [
+        "l", "e", "lo", "login", "lry", "Re", "R", "1", "a1", "-", "é", "e log", "lo gi", "世",
+        "/", "there", "0012", "l cwd:e", "-cwd:x r", "cwd:log", "A A", "zz",
+    ] {
+        let query = Query {
+            limit: 7,
+            ..query(text)
+        };
+        let hits = run(&index, &query, None);
+        let expected = slow(&sessions, &query);
+        assert_eq!(hits.matched, expected.len(), "{text}");
+        let rows: Vec<_> = hits
+            .rows
+            .iter()
+            .map(|hit| (hit.row as usize, hit.score))
+            .collect();
+        assert_eq!(rows, expected[..7.min(expected.len())], "{text}");
+    }
+}
+
 fn sessions() -> impl Strategy<Value = Vec<Given>> {
     let title = "[abcABC1-3 é世🇩ñ\u{301}\u{200d}👩💻ÀſK-]{0,8}";
     let cwd = proptest::option::of("/[abc]{0,3}(/[abé]{1,2})?");
@@ -334,6 +483,25 @@ fn sessions() -> impl Strategy<Value = Vec<Given>> {
     })
 }
 
+/// Filters that admit some of [`sessions`].
+fn filter() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(vec![
+        "",
+        "",
+        "cwd:a",
+        "cwd:ab",
+        "cwd:/a",
+        "-cwd:b",
+        "-cwd:ab",
+        "since:0d",
+        "-since:0d",
+        "tool:ibid",
+        "tool:codex",
+        "cwd:a since:0d",
+        "cwd:ab -cwd:c",
+    ])
+}
+
 proptest! {
     #[test]
     fn the_search_agrees_with_scoring_and_sorting_everything(
@@ -341,19 +509,57 @@ proptest! {
         text in "[abcABC1-3é世ñ🇩👩\u{301} -]{0,6}",
         limit in 0..12usize,
         exclude in proptest::option::of(0..40usize),
+        filter in filter(),
     ) {
         let index = index(&sessions);
         let query = Query {
-            text,
             target_cwd: Some("/a".to_owned()),
             exclude: exclude.and_then(|at| Some(SessionId::from(&*sessions.get(at)?.id))),
             limit,
+            ..query(&format!("{filter} {text}"))
         };
         let hits = run(&index, &query, None);
         let expected = slow(&sessions, &query);
         prop_assert_eq!(hits.matched, expected.len());
         let rows: Vec<_> = hits.rows.iter().map(|hit| (hit.row as usize, hit.score)).collect();
         prop_assert_eq!(rows, expected[..limit.min(expected.len())].to_vec());
+    }
+
+    #[test]
+    fn no_text_scores_more_than_the_best_of_a_word(
+        word in "[abAB1-3é世/-]{1,6}",
+        text in "[abAB1-3é世/ -]{0,12}",
+    ) {
+        let needles = Needles::new(&word);
+        let mut buffer = Vec::new();
+        let text = haystack(&text, text.is_ascii(), &mut buffer);
+        for config in [Config::DEFAULT, Config::DEFAULT.match_paths()] {
+            for needle in needles.iter() {
+                let score = needle.score(text, &mut Matcher::new(config.clone()));
+                prop_assert!(score.unwrap_or(0) <= needle.best());
+            }
+        }
+    }
+
+    #[test]
+    fn changing_the_filter_gives_what_a_fresh_search_gives(
+        sessions in sessions(),
+        filters in proptest::collection::vec((filter(), 0..3i64), 1..6),
+        text in "[abc]{0,1}",
+    ) {
+        let index = index(&sessions);
+        let mut state = None;
+        for (filter, now) in filters {
+            let query = Query {
+                now: Millis(now),
+                ..query(&format!("{filter} {text}"))
+            };
+            let narrowed = run(&index, &query, state.as_ref());
+            let fresh = run(&index, &query, None);
+            prop_assert_eq!(&narrowed.rows, &fresh.rows);
+            prop_assert_eq!(narrowed.matched, fresh.matched);
+            state = Some(narrowed.state);
+        }
     }
 
     #[test]

@@ -274,7 +274,7 @@ mod tests {
             r#"[{"text":"a","type":"text"}]"#,
             r#"[{"type":"new"}]"#,
             r#"[{"type":"text","text":1}]"#,
-            r#"[7]"#,
+            "[7]",
             r#"{"type":"text","text":"a"}"#,
             r#"[{"type":"tool_result","content":{"text":"a"}}]"#,
             r#"[{"type":"tool_result","content":[{"type":"new","content":"a"}]}]"#,

@@ -29,11 +29,20 @@ pub(super) struct Counts {
     pub(super) models: usize,
 }
 
+impl Counts {
+    pub(super) fn count(&mut self, role: Role) {
+        match role {
+            Role::User => self.persons += 1,
+            Role::Assistant => self.models += 1,
+        }
+    }
+}
+
 /// A session while it is read.
 #[derive(Default)]
 pub(super) struct Reading {
     /// Whether the display log is read in place of the model's history.
-    display: bool,
+    pub(super) display: bool,
     pub(super) history: History,
     /// The metadata of the file that was asked for.
     pub(super) meta: Option<Payload>,
@@ -49,7 +58,7 @@ pub(super) struct Reading {
     pub(super) renamed: Vec<(String, String)>,
     model: Arc<str>,
     pub(super) read: Counts,
-    shown: Counts,
+    pub(super) shown: Counts,
     /// Messages of a person or the model, and how many of them told nothing.
     pub(super) dialogue: usize,
     pub(super) unread: usize,
@@ -77,12 +86,17 @@ impl Reading {
         if !reading.lacks_a_role() {
             return Ok(reading);
         }
-        let mut reading = Self {
-            display: true,
-            ..Self::default()
-        };
+        let mut reading = Self::of_display();
         reading.files(leaf)?;
         Ok(reading)
+    }
+
+    /// Reads the display log in place of the model's history.
+    pub(super) fn of_display() -> Self {
+        Self {
+            display: true,
+            ..Self::default()
+        }
     }
 
     /// Whether the display log shows messages of a role that the history has
@@ -105,14 +119,12 @@ impl Reading {
         while let Some(last) = parts.last()
             && let Some(base) = self.base(&last.path)
         {
-            let id = printable(&base.thread_id);
             let Some(path) = rollouts.find(&base.thread_id, &last.path) else {
-                self.notes.push(format!(
-                    "the beginning is in the rollout {id}, which is not there"
-                ));
+                self.notes.push(lost_beginning(&base.thread_id));
                 break;
             };
             if parts.len() == MAX_FILES || !seen.insert(path.clone()) {
+                let id = printable(&base.thread_id);
                 self.notes.push(format!(
                     "the beginning is in the rollout {id}, which builds on this one"
                 ));
@@ -166,8 +178,7 @@ impl Reading {
             let number = usize::try_from(line + 1).unwrap_or(usize::MAX);
             let leaf = leaf.map(|id| (id, number));
             match said {
-                Line::Shown(Role::User) => self.shown.persons += 1,
-                Line::Shown(Role::Assistant) => self.shown.models += 1,
+                Line::Shown(role) => self.shown.count(role),
                 Line::Unknown => unknown += 1,
                 Line::Message(message) => {
                     self.at(message.time, leaf.is_some());
@@ -209,7 +220,9 @@ impl Reading {
         }
     }
 
-    fn record(&mut self, mut record: Record, leaf: Option<(&str, usize)>) {
+    /// Takes a record; `leaf` is the id in the name of the file that was asked
+    /// for, and the number of its line there.
+    pub(super) fn record(&mut self, mut record: Record, leaf: Option<(&str, usize)>) {
         self.at(record.timestamp.as_ref().and_then(millis), leaf.is_some());
         let outer = record.kind.clone().unwrap_or_default();
         let Some(payload) = record.payload.take() else {
@@ -462,7 +475,7 @@ fn join<'a>(mut texts: impl Iterator<Item = &'a Text> + Clone) -> Text {
 }
 
 /// Whose message a record of the display log shows.
-fn shown(inner: &str, line: &[u8]) -> Option<Role> {
+pub(super) fn shown(inner: &str, line: &[u8]) -> Option<Role> {
     let head = line.get(..ITEM_BYTES.min(line.len())).unwrap_or_default();
     let holds = |mark: &[u8]| memchr::memmem::find(head, mark).is_some();
     match inner {
@@ -543,6 +556,12 @@ pub(super) fn millis(time: &Value) -> Option<i64> {
 pub(super) fn millis_of(text: &str) -> Option<i64> {
     let time: jiff::Timestamp = text.parse().ok()?;
     Some(time.as_millisecond())
+}
+
+/// What is said of a beginning that no file has.
+pub(super) fn lost_beginning(id: &str) -> String {
+    let id = printable(id);
+    format!("the beginning is in the rollout {id}, which is not there")
 }
 
 /// A short text that a screen can show.

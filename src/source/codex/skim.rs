@@ -75,7 +75,8 @@ fn metadata(json: &mut Scanner<'_>) -> Option<bool> {
 type Payload = (Role, Content, Option<Vec<Option<String>>>);
 
 fn payload(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Payload> {
-    let (mut kind, mut role, mut content, mut passed, mut id) = (None, None, None, None, None);
+    let (mut kind, mut role, mut content, mut id) = (None, None, None, None);
+    let (mut passed, mut kinds) = (None, None);
     json.object(|json, key| match key {
         b"type" => once(&mut kind, (json.plain_str()? == "message").then_some(())?),
         b"role" => {
@@ -90,7 +91,9 @@ fn payload(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Payload> {
             role?;
             once(&mut content, self::content(json, texts)?)
         }
-        b"internal_chat_message_metadata_passthrough" => once(&mut passed, self::passed(json)?),
+        b"internal_chat_message_metadata_passthrough" => {
+            once(&mut passed, self::passed(json, &mut kinds)?)
+        }
         b"id" => once(&mut id, json.skip()?),
         b"timestamp"
         | b"cwd"
@@ -110,7 +113,7 @@ fn payload(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Payload> {
         _ => json.skip(),
     })?;
     kind?;
-    Some((role?, content?, passed.flatten()))
+    Some((role?, content?, kinds))
 }
 
 fn content(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Content> {
@@ -149,8 +152,7 @@ fn text(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Text> {
     texts.text(start)
 }
 
-fn passed(json: &mut Scanner<'_>) -> Option<Option<Vec<Option<String>>>> {
-    let mut kinds = None;
+fn passed(json: &mut Scanner<'_>, kinds: &mut Option<Vec<Option<String>>>) -> Option<()> {
     json.object(|json, key| match key {
         b"content_item_kinds" => {
             let mut all = Vec::new();
@@ -158,11 +160,10 @@ fn passed(json: &mut Scanner<'_>) -> Option<Option<Vec<Option<String>>>> {
                 all.push(Some(json.plain_str()?.to_owned()));
                 Some(())
             })?;
-            once(&mut kinds, all)
+            once(kinds, all)
         }
         _ => json.skip(),
-    })?;
-    Some(kinds)
+    })
 }
 
 #[cfg(test)]

@@ -39,7 +39,9 @@ pub(super) fn scan<F: Fold>(file: &File, offset: u64, end: u64, fold: F) -> io::
     };
     reader.read(blocks::ranges(offset, end), |lines| {
         if let Lines::Parsed(lines) = lines {
-            lines.into_iter().for_each(|line| state.add(line));
+            for line in lines {
+                state.add(line);
+            }
         }
     })?;
     state.finish(file)?;

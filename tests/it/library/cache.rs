@@ -83,7 +83,7 @@ fn an_older_schema_is_made_anew() {
 #[test]
 fn a_table_that_is_not_what_its_version_says_is_made_anew() {
     let home = Home::new();
-    home.sql("ALTER TABLE sessions RENAME COLUMN title TO name;");
+    home.sql("ALTER TABLE sessions RENAME COLUMN title TO heading;");
     home.assert_repaired(&["CACHE_REBUILT"]);
 }
 

@@ -58,7 +58,7 @@ fn the_title_of_a_live_session_counts_before_the_cached_one() {
     *live.title.lock().unwrap() = None;
     assert_eq!(labels(&library), ["a"]);
     let index = library.index();
-    assert_eq!(index.get(0).unwrap().messages, 1);
+    assert_eq!(index.get(0).unwrap().messages, Some(1));
 }
 
 #[test]
@@ -168,6 +168,7 @@ fn a_session_that_is_closed_while_it_is_shown_is_not_left_open() {
     assert!(!is_live());
     // As one that is written to.
     let log = ibid::library::LogFile {
+        tool: ibid::tool::Tool::Ibid,
         file: "a".to_owned(),
         id: Some("a".into()),
         stamp: stored.stamp,

@@ -108,7 +108,7 @@ fn a_live_session_counts_before_what_is_recalled_of_it() {
     recall(&library);
     assert_eq!(shown(&library), ["Two", "Live"]);
     let index = library.index();
-    assert_eq!(index.get(1).unwrap().messages, 1);
+    assert_eq!(index.get(1).unwrap().messages, Some(1));
 }
 
 #[test]

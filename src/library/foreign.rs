@@ -1,0 +1,229 @@
+//! The sessions of one other tool, as the library asks for them.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::files::{CapturedLog, Facts, Found, LogFile, LogFiles, Looked, Scanned, Stamp};
+use super::{LibraryError, Notice};
+use crate::reference::Cause;
+use crate::reference::projection::{Damage, capture};
+use crate::session::{Header, SessionId};
+use crate::source::{
+    Adapter, Environment, ForeignSession, FoundFile, Listed, Look, SourceError, SourceNotice, Walk,
+    adapters, detect,
+};
+use crate::tool::Tool;
+
+/// What one other tool keeps on this machine.
+pub struct ToolLogs {
+    adapter: &'static dyn Adapter,
+    places: Vec<PathBuf>,
+}
+
+impl ToolLogs {
+    /// The sessions of the adapter's tool in this environment; touches no
+    /// disk.
+    #[must_use]
+    pub fn new(adapter: &'static dyn Adapter, environment: &Environment) -> Self {
+        Self {
+            places: adapter.places(environment),
+            adapter,
+        }
+    }
+
+    /// Those of these tools, for [`Library::over`](super::Library::over).
+    #[must_use]
+    pub fn of(tools: &[Tool], environment: &Environment) -> Vec<Arc<dyn LogFiles>> {
+        adapters()
+            .filter(|adapter| tools.contains(&adapter.tool()))
+            .map(|adapter| Arc::new(Self::new(adapter, environment)) as Arc<dyn LogFiles>)
+            .collect()
+    }
+
+    /// The place that a file lies in.
+    fn place_of(&self, file: &Path) -> Option<&PathBuf> {
+        let mut places = self.places.iter();
+        places.find(|place| file.starts_with(place))
+    }
+
+    fn log_file(&self, found: FoundFile) -> LogFile {
+        let tool = self.adapter.tool();
+        LogFile {
+            tool,
+            id: found.native_id.map(|native| tool.session_id(&native)),
+            // The walk passes over every other name.
+            file: found.path.to_string_lossy().into_owned(),
+            stamp: found.stamp,
+        }
+    }
+
+    fn facts(&self, listed: Listed, stamp: Stamp) -> Facts {
+        let tool = self.adapter.tool();
+        let id = tool.session_id(&listed.native_id);
+        let mut header = Header::new(id, listed.created_at, listed.cwd);
+        header.parent_session = listed.parent.map(|parent| tool.session_id(&parent));
+        Facts {
+            header,
+            title: listed.title,
+            updated_at: listed.updated_at.unwrap_or_else(|| stamp.written_at()),
+            messages: listed.messages,
+            kind: listed.kind,
+            notices: listed.notices.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl LogFiles for ToolLogs {
+    fn tool(&self) -> Tool {
+        self.adapter.tool()
+    }
+
+    fn file_name(&self, id: &SessionId) -> Option<String> {
+        let (tool, native) = Tool::foreign(id)?;
+        if tool != self.adapter.tool() {
+            return None;
+        }
+        let mut places = self.places.iter();
+        let path = places.find_map(|place| self.adapter.locate(place, native))?;
+        path.to_str().map(str::to_owned)
+    }
+
+    fn scan(&self, cancel: &CancellationToken) -> Result<Scanned, Cause> {
+        let mut walk = Walk::new(cancel.clone());
+        let mut seen = HashSet::new();
+        for place in &self.places {
+            // Two variables can name the same folder.
+            let real = place.canonicalize().unwrap_or_else(|_| place.clone());
+            if seen.insert(real) {
+                self.adapter.scan(place, &mut walk);
+            }
+        }
+        let obstacles = walk.obstacles.into_iter().map(|obstacle| Notice::Obstacle {
+            tool: self.adapter.tool(),
+            path: obstacle.path,
+            cause: Arc::new(obstacle.cause),
+        });
+        Ok(Scanned {
+            notices: obstacles.collect(),
+            logs: walk.files.into_iter().map(|f| self.log_file(f)).collect(),
+        })
+    }
+
+    fn find(&self, file: &str) -> Option<LogFile> {
+        let path = Path::new(file);
+        let place = self.place_of(path)?;
+        let found = self.adapter.find(place, path)?;
+        Some(self.log_file(found))
+    }
+
+    fn places(&self) -> Vec<PathBuf> {
+        self.places.clone()
+    }
+
+    fn holds(&self, path: &Path) -> bool {
+        self.place_of(path).is_some()
+    }
+
+    fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {
+        let Some(seen) = self.find(file) else {
+            return Ok(None);
+        };
+        let tool = self.adapter.tool();
+        let found = match self.adapter.look(Path::new(file)) {
+            Ok(Look::Sessions(sessions)) => Found::Sessions(
+                sessions
+                    .into_iter()
+                    .map(|listed| self.facts(listed, seen.stamp))
+                    .collect(),
+            ),
+            Ok(Look::Names(names)) => Found::Names(
+                names
+                    .into_iter()
+                    .map(|named| (tool.session_id(&named.native_id), named.title))
+                    .collect(),
+            ),
+            Err(error) if is_gone(&error) => return Ok(None),
+            // Another try may go better.
+            Err(error @ SourceError::Unreadable { .. }) => return Err(Arc::new(error)),
+            Err(error) => Found::Nothing(error.to_string()),
+        };
+        Ok(Some(Looked {
+            stamp: seen.stamp,
+            found,
+        }))
+    }
+
+    fn header(&self, file: &str) -> Result<Header, Cause> {
+        let looked = self.look(file)?;
+        match looked.map(|looked| looked.found) {
+            Some(Found::Sessions(sessions)) if sessions.len() == 1 => {
+                let only = sessions.into_iter().next();
+                only.map(|facts| facts.header)
+            }
+            _ => None,
+        }
+        .ok_or_else(|| Arc::new(LibraryError::NoHeader { file: file.into() }) as Cause)
+    }
+
+    fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause> {
+        let Some(seen) = self.find(file) else {
+            return Ok(None);
+        };
+        let native = id.and_then(Tool::foreign).map(|(_, native)| native);
+        outcome(
+            seen.stamp,
+            detect::read_as(self.adapter, Path::new(file), native),
+        )
+    }
+
+    fn captures(&self, file: &str, ids: &[SessionId]) -> Vec<Result<Option<CapturedLog>, Cause>> {
+        let Some(seen) = self.find(file) else {
+            return ids.iter().map(|_| Ok(None)).collect();
+        };
+        if let [only] = ids {
+            return vec![self.capture(file, Some(only))];
+        }
+        let native = ids.iter().filter_map(Tool::foreign);
+        let native: Vec<&str> = native.map(|(_, native)| native).collect();
+        let read = self.adapter.read_many(Path::new(file), &native);
+        read.into_iter()
+            .map(|read| outcome(seen.stamp, read))
+            .collect()
+    }
+}
+
+fn outcome(
+    stamp: Stamp,
+    read: Result<ForeignSession, SourceError>,
+) -> Result<Option<CapturedLog>, Cause> {
+    match read {
+        Ok(read) => Ok(Some(captured(stamp, &read))),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(Arc::new(error)),
+    }
+}
+
+/// Whether a file went away since its folder was listed.
+fn is_gone(error: &SourceError) -> bool {
+    matches!(error, SourceError::Unreadable { cause, .. }
+        if cause.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// What citing needs of a session of another tool.
+#[must_use]
+pub fn captured(stamp: Stamp, foreign: &ForeignSession) -> CapturedLog {
+    let mut capture = capture(&foreign.session);
+    let skipped = |notice: &&SourceNotice| matches!(notice, SourceNotice::Skipped { .. });
+    capture.damage = foreign.notices.iter().find(skipped).map(|first| Damage {
+        problems: 1,
+        first: first.to_string(),
+    });
+    CapturedLog {
+        stamp,
+        capture,
+        title: foreign.session.title().cloned(),
+    }
+}

@@ -212,6 +212,7 @@ fn parse_each<F: Form>(
 mod tests {
     use std::io::Write;
 
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
     use serde_json::Value;
 
     use super::*;
@@ -272,7 +273,6 @@ mod tests {
     fn only_so_many_bytes_are_read_when_asked() {
         let rows = b"1\n2\n3\n";
         assert_eq!(told(rows, 4).0.len(), 2);
-        use ruzstd::encoding::{CompressionLevel, compress_to_vec};
         let packed = compress_to_vec(&rows[..], CompressionLevel::Fastest);
         assert_eq!(told(&packed, 4).0.len(), 2);
         assert_eq!(told(&packed, u64::MAX).0.len(), 3);

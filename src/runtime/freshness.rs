@@ -19,6 +19,8 @@ use crate::threads::lock;
 /// How long after the library changed a question that is asked again counts
 /// as asked for that reason.
 const ECHO: Duration = Duration::from_secs(1);
+/// How often it is told how far the reading for searching is.
+const TOLD_EVERY: Duration = Duration::from_millis(500);
 
 /// How the library stands to the folder.
 #[derive(Default)]
@@ -184,11 +186,23 @@ impl Keeper {
         let freshness = Arc::clone(&self.freshness);
         let _turn = lock(&freshness.reading);
         let (library, cancel) = (self.library.clone(), self.cancel.clone());
+        let mut told = Instant::now();
         let read = library.index_texts(&cancel, &mut |progress| {
             let reading = Some((progress.done, progress.total));
             lock(&self.freshness.state).standing.reading = reading;
+            if told.elapsed() >= TOLD_EVERY {
+                told = Instant::now();
+                self.tell_changed();
+            }
         });
-        lock(&self.freshness.state).standing.reading = None;
+        if lock(&self.freshness.state)
+            .standing
+            .reading
+            .take()
+            .is_some()
+        {
+            self.tell_changed();
+        }
         if let Err(error) = read {
             self.say(Notice::Failed(failure(error.code(), error)));
         }

@@ -2,10 +2,15 @@
 
 use std::ops::Range;
 
+use jiff::tz::TimeZone;
+
+use super::finding::{ROWS, hint};
 use super::rows::{home_dir, short_path, tell_apart};
 use super::{Done, Runtime};
+use crate::library::Search;
 use crate::library::index::Index;
-use crate::library::texts::TextHits;
+use crate::library::query::Filter;
+use crate::library::texts::{Depth, TextHits};
 use crate::session::{Millis, Role, SessionId};
 use crate::tool::Tool;
 
@@ -98,12 +103,47 @@ fn found(index: &Index, hits: TextHits) -> TextFound {
 }
 
 impl Runtime {
+    /// Answers at once with what a moment finds, and once more with the rest
+    /// where there is any.
     pub(super) fn search(&mut self, query: TextQuery) {
         self.searching.cancel();
         self.searching = self.all.child_token();
+        let cancel = self.searching.clone();
+        let library = self.services.library.clone();
+        let standing = self.freshness.standing();
         let done = self.done.clone();
         tokio::task::spawn_blocking(move || {
-            let _ = done.blocking_send(Done::Searched(query, Ok(TextFound::default())));
+            let zone = TimeZone::system();
+            for depth in [Depth::First, Depth::All] {
+                let search = Search {
+                    text: &query.text,
+                    exclude: query.target.as_ref(),
+                    now: Millis::now(),
+                    zone: &zone,
+                    limit: ROWS,
+                    depth,
+                    filter: &Filter::default(),
+                };
+                let searched = match library.search(&search, &cancel) {
+                    Ok(Some(searched)) => searched,
+                    Ok(None) => return,
+                    Err(error) => {
+                        let failed = Err(error.to_string());
+                        let _ = done.blocking_send(Done::Searched(query, failed));
+                        return;
+                    }
+                };
+                let is_cut = searched.hits.is_cut;
+                let answer = TextFound {
+                    indexing: standing.indexing.or(standing.reading),
+                    hint: hint(&searched.problems),
+                    ..found(&library.index(), searched.hits)
+                };
+                let _ = done.blocking_send(Done::Searched(query.clone(), Ok(answer)));
+                if !is_cut || cancel.is_cancelled() {
+                    return;
+                }
+            }
         });
     }
 }

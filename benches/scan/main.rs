@@ -51,7 +51,9 @@ fn main() {
     println!("{} threads", rayon::current_num_threads());
     // Once for the system's cache.
     let files = walk(&home);
-    let (parsing, lines) = best(1, || files.par_iter().map(|file| parse(file)).sum::<usize>());
+    let (parsing, lines) = best(1, || {
+        files.par_iter().map(|file| parse(file)).sum::<usize>()
+    });
     println!("  parse every line   {:9.1} ms, {lines} lines", ms(parsing));
     let (walking, found) = best(5, || walk(&home).len());
     println!("  walk and stat      {:9.1} ms, {found} files", ms(walking));

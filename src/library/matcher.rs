@@ -17,6 +17,7 @@
 
 mod learnt;
 mod needle;
+mod scorer;
 mod span;
 mod top;
 
@@ -29,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::learnt::SearchState;
 use self::learnt::{Learnt, Search};
 use self::needle::{Needles, haystack};
+use self::scorer::Scorer;
 use self::span::{Found, Span};
 use self::top::Bound;
 use super::index::Index;
@@ -214,23 +216,10 @@ fn score_cwds(
 ) -> Option<Vec<Vec<u32>>> {
     let cwds: Vec<(&str, u64)> = index.cwds().collect();
     let chunks = in_spans(cwds.len(), |from, to| {
-        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
-        let mut buffer = Vec::new();
-        let mut scores = vec![Vec::with_capacity(to - from); needles.len()];
-        for (at, (cwd, letters)) in cwds.get(from..to).unwrap_or_default().iter().enumerate() {
-            if at % STRIDE as usize == 0 && cancel.is_cancelled() {
-                return None;
-            }
-            for (needle, scores) in needles.iter().zip(&mut scores) {
-                let score = needle
-                    .may_match(*letters)
-                    .then(|| needle.score(haystack(cwd, cwd.is_ascii(), &mut buffer), &mut matcher))
-                    .flatten();
-                // A match is worth something, however poor.
-                scores.push(score.map_or(0, |score| (score / 2).max(1)));
-            }
-        }
-        Some(scores)
+        let cwds = cwds.get(from..to).unwrap_or_default();
+        Scorer::with(Config::DEFAULT.match_paths(), |scorer| {
+            score_chunk(cwds, needles, scorer, cancel)
+        })
     })?;
     let mut scores = vec![Vec::with_capacity(cwds.len()); needles.len()];
     for chunk in chunks {
@@ -241,6 +230,30 @@ fn score_cwds(
     for scores in &mut scores {
         if scores.iter().all(|score| *score == 0) {
             scores.clear();
+        }
+    }
+    Some(scores)
+}
+
+fn score_chunk(
+    cwds: &[(&str, u64)],
+    needles: &Needles,
+    scorer: &mut Scorer,
+    cancel: &CancellationToken,
+) -> Option<Vec<Vec<u32>>> {
+    let Scorer { matcher, buffer } = scorer;
+    let mut scores = vec![Vec::with_capacity(cwds.len()); needles.len()];
+    for (at, (cwd, letters)) in cwds.iter().enumerate() {
+        if at % STRIDE as usize == 0 && cancel.is_cancelled() {
+            return None;
+        }
+        for (needle, scores) in needles.iter().zip(&mut scores) {
+            let score = needle
+                .may_match(*letters)
+                .then(|| needle.score(haystack(cwd, cwd.is_ascii(), buffer), matcher))
+                .flatten();
+            // A match is worth something, however poor.
+            scores.push(score.map_or(0, |score| (score / 2).max(1)));
         }
     }
     Some(scores)

@@ -70,7 +70,12 @@ impl Opencode {
         let data = json!({"role": role, "time": {"created": about.created_at}});
         self.database
             .prepare_cached("INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)")?
-            .execute(params![id, session(&about.id), about.created_at, data.to_string()])?;
+            .execute(params![
+                id,
+                session(&about.id),
+                about.created_at,
+                data.to_string()
+            ])?;
         Ok(id)
     }
 
@@ -78,7 +83,13 @@ impl Opencode {
         let id = self.id("prt");
         self.database
             .prepare_cached("INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)")?
-            .execute(params![id, message, session(&about.id), about.created_at, data])?;
+            .execute(params![
+                id,
+                message,
+                session(&about.id),
+                about.created_at,
+                data
+            ])?;
         Ok(())
     }
 

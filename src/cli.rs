@@ -7,15 +7,19 @@
 
 mod candidates;
 mod demo;
+mod doctor;
 mod error;
 mod mention;
 mod output;
 mod prepare;
+mod reindex;
 mod screen;
 mod sessions;
+mod sources;
 mod spill;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -23,7 +27,8 @@ pub use error::CliError;
 use output::Output;
 
 use crate::config::Config;
-use crate::library::{Library, Refreshed, StoredLogs};
+use crate::library::{Library, Refreshed, StoredLogs, ToolLogs};
+use crate::source::Environment;
 use crate::store::Home;
 
 const EXAMPLES: &str = "\
@@ -61,6 +66,12 @@ enum Command {
     /// List and show sessions
     #[command(subcommand)]
     Sessions(sessions::Command),
+    /// Tell where each tool's sessions are looked for, and what was found
+    Sources(sources::Args),
+    /// Tell what could not be read, and what to do about it
+    Doctor(doctor::Args),
+    /// Forget what is known of every session file, and look at all anew
+    Reindex(reindex::Args),
     /// Show the full text of what a citation had to leave out
     #[command(subcommand)]
     Spill(spill::Command),
@@ -110,6 +121,9 @@ fn dispatch(args: Args, matches: &clap::ArgMatches, out: &mut Output) -> Result<
         Some(Command::Mention(command)) => mention::run(command, out),
         Some(Command::Title(_)) => mention::title(out),
         Some(Command::Sessions(command)) => sessions::run(&command, out),
+        Some(Command::Sources(_)) => sources::run(out),
+        Some(Command::Doctor(_)) => doctor::run(out),
+        Some(Command::Reindex(_)) => reindex::run(out),
         Some(Command::Spill(command)) => spill::run(&command, out),
         Some(Command::Demo(args)) => demo::run(&args, out),
     }
@@ -122,12 +136,25 @@ fn home() -> Result<(Home, Config), CliError> {
     Ok((home, config))
 }
 
-/// The library over a home's own sessions, brought up to date. What the cache
-/// says of a log that did not change is not compared with it yet.
-fn library(home: &Home, out: &Output) -> Result<Library, CliError> {
-    // A home that is not there yet stays so: reading makes nothing.
-    let cache = home.root().is_dir().then(|| home.cache_file());
-    let library = Library::open(std::sync::Arc::new(StoredLogs::new(home.clone())), cache);
+/// The library over a home's own sessions and those of other tools, of which
+/// nothing is known yet.
+fn open_library(home: &Home, config: &Config, cache: Option<PathBuf>) -> Library {
+    let sources = &config.sources;
+    let others = ToolLogs::of(&sources.tools, &Environment::of_process());
+    let own = std::sync::Arc::new(StoredLogs::new(home.clone()));
+    Library::over(own, others, sources.show_subagents, cache)
+}
+
+/// Where a command that only reads may keep what it learnt: a home that is not
+/// there yet stays so.
+fn cache_of(home: &Home) -> Option<PathBuf> {
+    home.root().is_dir().then(|| home.cache_file())
+}
+
+/// That library, brought up to date. What the cache says of a log that did not
+/// change is not compared with it yet.
+fn library(home: &Home, config: &Config, out: &Output) -> Result<Library, CliError> {
+    let library = open_library(home, config, cache_of(home));
     let never = tokio_util::sync::CancellationToken::new();
     warn_of(&library.refresh(&never, &mut |_| {})?, out);
     Ok(library)

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::chat::ReviewPolicy;
 use crate::reference::{ReferenceConfig, ReferenceError, ReferenceSettings};
+use crate::tool::Tool;
 
 /// The name of the file in ibid's home.
 pub const FILE_NAME: &str = "config.toml";
@@ -22,6 +23,17 @@ pub struct Config {
     pub review: ReviewPolicy,
     /// The limits of citing.
     pub references: ReferenceConfig,
+    /// Whose sessions are listed, and which of them.
+    pub sources: SourceConfig,
+}
+
+/// Which sessions are listed beside ibid's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceConfig {
+    /// The other tools whose sessions are listed.
+    pub tools: Vec<Tool>,
+    /// Whether lists show the sessions that other sessions' agents made.
+    pub show_subagents: bool,
 }
 
 /// Why the settings can't be used.
@@ -53,6 +65,23 @@ pub enum ConfigError {
         /// Which one, and why.
         cause: ReferenceError,
     },
+    /// A tool that ibid can't read the sessions of.
+    #[error(
+        "the settings in {} are not valid: there is no tool {name:?} to list the sessions of; \
+         the tools are {}", path.display(), tools()
+    )]
+    UnknownTool {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
+}
+
+/// The names of the tools whose sessions can be listed.
+fn tools() -> String {
+    let names: Vec<&str> = Tool::OTHERS.iter().map(|tool| tool.name()).collect();
+    names.join(", ")
 }
 
 impl ConfigError {
@@ -61,7 +90,7 @@ impl ConfigError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unreadable { .. } => "CONFIG_UNREADABLE",
-            Self::Invalid { .. } => "CONFIG_INVALID",
+            Self::Invalid { .. } | Self::UnknownTool { .. } => "CONFIG_INVALID",
             Self::OutOfRange { cause, .. } => cause.code().unwrap_or("CONFIG_INVALID"),
         }
     }
@@ -72,6 +101,36 @@ impl ConfigError {
 struct File {
     review: Option<ReviewPolicy>,
     references: References,
+    sources: Sources,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Sources {
+    tools: Option<Vec<String>>,
+    #[serde(alias = "show_subagents")]
+    show_subagents: Option<bool>,
+}
+
+impl Sources {
+    /// These settings, and those of `defaults` where they say nothing.
+    fn over(self, defaults: Self, path: &Path) -> Result<SourceConfig, ConfigError> {
+        let names = self.tools.or(defaults.tools).unwrap_or_default();
+        let tools = names.into_iter().map(|name| {
+            let tool = Tool::named(&name).filter(|tool| Tool::OTHERS.contains(tool));
+            tool.ok_or_else(|| ConfigError::UnknownTool {
+                path: path.to_owned(),
+                name,
+            })
+        });
+        Ok(SourceConfig {
+            tools: tools.collect::<Result<_, _>>()?,
+            show_subagents: self
+                .show_subagents
+                .or(defaults.show_subagents)
+                .unwrap_or_default(),
+        })
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -125,6 +184,7 @@ impl Config {
         Ok(Self {
             review: file.review.or(defaults.review).unwrap_or_default(),
             references,
+            sources: file.sources.over(defaults.sources, path)?,
         })
     }
 }
@@ -151,6 +211,28 @@ mod tests {
         let defaults = parse("").unwrap();
         assert_eq!(defaults.references, ReferenceConfig::default());
         assert_eq!(defaults.review, ReviewPolicy::Always);
+    }
+
+    #[test]
+    fn every_tool_is_listed_without_its_subagents_unless_something_else_is_said() {
+        let defaults = parse("").unwrap().sources;
+        assert_eq!(defaults.tools, Tool::OTHERS);
+        assert!(!defaults.show_subagents);
+        let config = parse("[sources]\ntools = [\"codex\"]\nshow-subagents = true").unwrap();
+        assert_eq!(config.sources.tools, [Tool::Codex]);
+        assert!(config.sources.show_subagents);
+        assert!(
+            parse("[sources]\ntools = []")
+                .unwrap()
+                .sources
+                .tools
+                .is_empty()
+        );
+        for name in ["ibid", "emacs", ""] {
+            let error = parse(&format!("[sources]\ntools = [\"{name}\"]")).unwrap_err();
+            assert_eq!(error.code(), "CONFIG_INVALID");
+            assert!(error.to_string().contains("claude"), "{error}");
+        }
     }
 
     #[test]

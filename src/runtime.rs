@@ -10,6 +10,7 @@ mod finding;
 mod freshness;
 mod keeping;
 mod sessions;
+mod watching;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -163,6 +164,7 @@ impl Runtime {
         };
         runtime.attach();
         runtime.fill_library();
+        runtime.watch_library();
         (runtime, receiver)
     }
 

@@ -15,14 +15,16 @@ pub mod detect;
 mod dsh;
 mod error;
 mod gemini;
+mod glance;
 mod loose;
 mod opencode;
 mod records;
+mod torn;
 mod walk;
 
 use std::fmt;
 
-pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named};
+pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named, VARIABLES};
 pub use detect::Head;
 pub use error::SourceError;
 pub use walk::{FoundFile, Obstacle, Walk};

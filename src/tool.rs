@@ -33,6 +33,15 @@ impl Tool {
         Self::Opencode,
     ];
 
+    /// Those that are not this program.
+    pub const OTHERS: [Self; 5] = [
+        Self::Dsh,
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+    ];
+
     /// The short name, as lists show it and ids begin with it.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -37,7 +37,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let (home, config) = super::home()?;
-    let library = super::library(&home, out)?;
+    let library = super::library(&home, &config, out)?;
     let references = match args.limit {
         Some(limit) => config.references.with_candidate_limit(limit),
         None => config.references,

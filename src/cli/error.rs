@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::config::ConfigError;
+use crate::library::LibraryError;
 use crate::model::ModelError;
 use crate::reference::{Cause, ReferenceError};
 use crate::source::SourceError;
@@ -54,6 +55,12 @@ impl CliError {
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
+        Self::new(error.code(), error)
+    }
+}
+
+impl From<LibraryError> for CliError {
+    fn from(error: LibraryError) -> Self {
         Self::new(error.code(), error)
     }
 }

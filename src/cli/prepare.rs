@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Output, output};
 use crate::figures::counted;
-use crate::library::{Library, StoredLogs};
+use crate::library::Library;
 use crate::reference::Cause;
 use crate::reference::frame::{FullSnapshot, Notice, PreparedReference};
 use crate::reference::ports::{ModelRoute, ModelWindows, SurfaceReader, WindowError};
@@ -108,10 +108,11 @@ pub(super) fn run(
         },
         context_fraction: args.fraction.or(Some(config.references.context_fraction())),
     };
+    let library = super::open_library(&home, &config, super::cache_of(&home));
     let config = ReferenceConfig::new(settings)?;
     let mut sources = Sources {
         given: HashMap::new(),
-        library: Library::open(Arc::new(StoredLogs::new(home.clone())), None),
+        library,
     };
     let mut references = Vec::new();
     for (place, given) in given.into_iter().enumerate() {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::CliError;
 use crate::chat::ReviewPolicy;
-use crate::library::{Library, StoredLogs};
 use crate::model::{Models, offline::Offline};
 use crate::runtime::Services;
 
@@ -18,8 +17,8 @@ pub(super) fn current_dir() -> Option<String> {
 pub(super) fn open() -> Result<(), CliError> {
     require_terminal()?;
     let (home, config) = super::home()?;
-    let logs = Arc::new(StoredLogs::new(home.clone()));
-    let library = Library::open(logs, Some(home.cache_file()));
+    // The home is about to be made, if it is not there.
+    let library = super::open_library(&home, &config, Some(home.cache_file()));
     let models = Models::new().with(Arc::new(Offline::default()));
     let services = Services::new(home, library, models, config.references.clone());
     open_with(services, config.review)

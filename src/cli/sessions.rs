@@ -1,5 +1,6 @@
 //! `ibid sessions`: every session, and one of them whole.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -7,13 +8,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Output};
 use crate::chat::ATTEMPT;
-use crate::session::{Event, MessageKind, Payload, SessionId};
+use crate::library::Library;
+use crate::session::{Event, MessageKind, Payload, Session, SessionId};
+use crate::source::{adapters, detect};
 use crate::store::{StoreError, log};
+use crate::tool::Tool;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// List every session, newest first
     List {
+        /// Sessions of this tool alone; may be given more than once
+        #[arg(long, value_name = "TOOL", value_parser = tool)]
+        tool: Vec<Tool>,
         /// As JSON; a session whose log can't be read is `"unread": true`
         #[arg(long)]
         json: bool,
@@ -31,19 +38,26 @@ pub(super) enum Command {
 
 pub(super) fn run(command: &Command, out: &mut Output) -> Result<(), CliError> {
     match command {
-        Command::List { .. } => list(out),
+        Command::List { tool, .. } => list(tool, out),
         Command::Show { id, .. } => show(&SessionId::from(id.as_str()), out),
     }
 }
 
-fn list(out: &mut Output) -> Result<(), CliError> {
-    let (home, _) = super::home()?;
-    let library = super::library(&home, out)?;
+/// A tool by its name.
+fn tool(name: &str) -> Result<Tool, String> {
+    let names = Tool::ALL.map(Tool::name).join(", ");
+    Tool::named(name).ok_or_else(|| format!("there is no such tool; there are {names}"))
+}
+
+fn list(tools: &[Tool], out: &mut Output) -> Result<(), CliError> {
+    let (home, config) = super::home()?;
+    let library = super::library(&home, &config, out)?;
     // What is printed is taken as it is: no row may be wrong.
     let never = CancellationToken::new();
     super::warn_of(&library.verify(&never, &mut |_| {})?, out);
     let index = library.index();
-    let mut entries: Vec<_> = index.iter().collect();
+    let is_wanted = |tool: Tool| tools.is_empty() || tools.contains(&tool);
+    let mut entries: Vec<_> = index.iter().filter(|e| is_wanted(e.tool)).collect();
     entries.sort_by(|a, b| (b.updated_at, a.id).cmp(&(a.updated_at, b.id)));
     if out.is_json() {
         let rows: Vec<_> = entries
@@ -64,6 +78,8 @@ fn list(out: &mut Output) -> Result<(), CliError> {
                     "createdAt": entry.created_at,
                     "updatedAt": entry.updated_at,
                     "messages": entry.messages,
+                    "parent": entry.parent,
+                    "subagent": entry.is_subagent,
                     "tool": entry.tool.name(),
                 })
             })
@@ -85,29 +101,58 @@ fn list(out: &mut Output) -> Result<(), CliError> {
 }
 
 fn show(id: &SessionId, out: &mut Output) -> Result<(), CliError> {
-    let (home, _) = super::home()?;
+    let (home, config) = super::home()?;
     let path = home.session_file(id);
-    if !path.exists() {
-        let id = id.clone();
-        return Err(StoreError::UnknownSession { id, path }.into());
-    }
-    let read = log::read_session(&path)?;
+    let (session, notices) = if path.exists() {
+        let read = log::read_session(&path)?;
+        let notices = read.notices.iter().map(ToString::to_string).collect();
+        (read.session, notices)
+    } else {
+        foreign(
+            id,
+            &super::open_library(&home, &config, super::cache_of(&home)),
+            path,
+        )?
+    };
+    let notices: Vec<String> = notices;
     if out.is_json() {
         return out.json(&json!({
-            "header": read.session.header(),
-            "events": read.session.events().iter().map(|e| &**e).collect::<Vec<_>>(),
-            "notices": read.notices.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "header": session.header(),
+            "events": session.events().iter().map(|e| &**e).collect::<Vec<_>>(),
+            "notices": notices,
         }));
     }
-    for event in read.session.events() {
+    for event in session.events() {
         if let Some((heading, text)) = readable(event) {
             out.text(&format!("## {heading}\n\n{text}\n\n"))?;
         }
     }
-    for notice in read.notices {
+    for notice in notices {
         out.warn(notice);
     }
     Ok(())
+}
+
+/// A session of another tool, as its current conversation.
+fn foreign(
+    id: &SessionId,
+    library: &Library,
+    own_path: PathBuf,
+) -> Result<(Session, Vec<String>), CliError> {
+    let unknown = || StoreError::UnknownSession {
+        id: id.clone(),
+        path: own_path,
+    };
+    let Some((tool, native)) = Tool::foreign(id) else {
+        return Err(unknown().into());
+    };
+    let adapter = adapters().find(|adapter| adapter.tool() == tool);
+    let (Some(adapter), Some(path)) = (adapter, library.path_of(id)) else {
+        return Err(library.missing(id).into());
+    };
+    let read = detect::read_as(adapter, &path, Some(native))?;
+    let notices = read.notices.iter().map(ToString::to_string).collect();
+    Ok((read.session, notices))
 }
 
 /// A message as people read it; `None` for what is no part of the dialogue.

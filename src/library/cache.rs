@@ -21,7 +21,7 @@ mod rows;
 mod write;
 
 pub use lookup::Standing;
-pub(super) use lookup::{Gone, Place, gone, hidden, knows, place, standing};
+pub(super) use lookup::{Gone, Place, gone, hidden, place, stamp, standing};
 pub(super) use rows::{CachedFile, CachedRow};
 pub(super) use write::{Corrections, ReadFile};
 

@@ -1,7 +1,7 @@
 //! What the library asks of stored sessions, so that absent, failing and
 //! hanging stores can stand in for the real ones.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
@@ -34,10 +34,15 @@ pub trait LogFiles: Send + Sync {
     /// tool would have written.
     fn find(&self, file: &str) -> Option<LogFile>;
 
+    /// The folders and files that the sessions lie in, whether or not they are
+    /// there.
+    fn places(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Whether a path lies where this tool keeps its sessions.
     fn holds(&self, path: &Path) -> bool {
-        let _ = path;
-        false
+        self.places().iter().any(|place| path.starts_with(place))
     }
 
     /// The file that a path is, or is a part of, as it is now.

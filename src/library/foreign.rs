@@ -13,7 +13,7 @@ use crate::reference::projection::{Damage, capture};
 use crate::session::{Header, SessionId};
 use crate::source::{
     Adapter, Environment, ForeignSession, FoundFile, Listed, Look, SourceError, SourceNotice, Walk,
-    detect,
+    adapters, detect,
 };
 use crate::tool::Tool;
 
@@ -34,10 +34,13 @@ impl ToolLogs {
         }
     }
 
-    /// Where the tool keeps its sessions, whether or not anything is there.
+    /// Those of these tools, for [`Library::over`](super::Library::over).
     #[must_use]
-    pub fn places(&self) -> &[PathBuf] {
-        &self.places
+    pub fn of(tools: &[Tool], environment: &Environment) -> Vec<Arc<dyn LogFiles>> {
+        adapters()
+            .filter(|adapter| tools.contains(&adapter.tool()))
+            .map(|adapter| Arc::new(Self::new(adapter, environment)) as Arc<dyn LogFiles>)
+            .collect()
     }
 
     /// The place that a file lies in.
@@ -114,6 +117,10 @@ impl LogFiles for ToolLogs {
         let place = self.place_of(path)?;
         let found = self.adapter.find(place, path)?;
         Some(self.log_file(found))
+    }
+
+    fn places(&self) -> Vec<PathBuf> {
+        self.places.clone()
     }
 
     fn holds(&self, path: &Path) -> bool {

@@ -1,5 +1,6 @@
 //! Reading one session, wherever it lies.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::cache::{Gone, Place, ReadFile};
@@ -25,8 +26,13 @@ impl Library {
         {
             return Ok(capture);
         }
-        let known = self.ask(|connection| cache::gone(connection, id));
-        Err(Arc::new(match known {
+        Err(Arc::new(self.missing(id)))
+    }
+
+    /// Why there is no such session: it is gone, or it never was.
+    #[must_use]
+    pub fn missing(&self, id: &SessionId) -> LibraryError {
+        match self.ask(|connection| cache::gone(connection, id)) {
             Some(Gone {
                 tool,
                 file,
@@ -40,7 +46,19 @@ impl Library {
                 file,
             },
             None => LibraryError::NotFound { id: id.clone() },
-        }))
+        }
+    }
+
+    /// The file of a session of another tool: where a listing found it, or
+    /// else where its name says. Blocks.
+    #[must_use]
+    pub fn path_of(&self, id: &SessionId) -> Option<PathBuf> {
+        let (tool, _) = Tool::foreign(id)?;
+        let logs = self.others().find(|logs| logs.tool() == tool)?;
+        let place = self.ask(|connection| cache::place(connection, id));
+        let known = place.filter(|place| place.tool == tool && logs.find(&place.file).is_some());
+        let file = known.map(|place| place.file);
+        file.or_else(|| logs.file_name(id)).map(PathBuf::from)
     }
 
     fn read_own(&self, id: &SessionId) -> Result<Option<Capture>, Cause> {

@@ -2,7 +2,7 @@
 //! believed, what has to be read again, and what is gone.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
@@ -197,8 +197,12 @@ impl Library {
                 continue;
             };
             let tool = logs.tool();
-            match logs.at(path) {
-                Some(log) if self.knows(&log) => changed.push(Named::from(log)),
+            let found = logs.at(path);
+            let known = found.as_ref().and_then(|log| self.known_stamp(log));
+            match (found, known) {
+                // This process wrote it, or it was looked at meanwhile.
+                (Some(log), Some(stamp)) if stamp == log.stamp => {}
+                (Some(log), Some(_)) => changed.push(Named::from(log)),
                 // New, gone, or nothing that is ever listed.
                 _ if unsure.contains(&tool) => {}
                 _ => unsure.push(tool),
@@ -214,9 +218,16 @@ impl Library {
         Ok(listed)
     }
 
-    fn knows(&self, log: &LogFile) -> bool {
-        self.ask(|connection| cache::knows(connection, log.tool, &log.file).map(Some))
-            .unwrap_or(false)
+    /// The folders and files that sessions lie in, whether or not they are
+    /// there.
+    #[must_use]
+    pub fn places(&self) -> Vec<PathBuf> {
+        self.all().flat_map(LogFiles::places).collect()
+    }
+
+    /// The state in which the cache knows a file.
+    fn known_stamp(&self, log: &LogFile) -> Option<Stamp> {
+        self.ask(|connection| cache::stamp(connection, log.tool, &log.file))
     }
 
     /// Looks into one file again.

@@ -73,8 +73,8 @@ impl LogFiles for StoredLogs {
         store::session_file(&self.path(file)).map(log_file)
     }
 
-    fn holds(&self, path: &Path) -> bool {
-        path.parent() == Some(&*self.home.sessions_dir())
+    fn places(&self) -> Vec<PathBuf> {
+        vec![self.home.sessions_dir()]
     }
 
     fn at(&self, path: &Path) -> Option<LogFile> {
@@ -135,8 +135,8 @@ impl LogFiles for Layered {
         self.0.iter().find_map(|layer| layer.find(file))
     }
 
-    fn holds(&self, path: &Path) -> bool {
-        self.0.iter().any(|layer| layer.holds(path))
+    fn places(&self) -> Vec<PathBuf> {
+        self.0.iter().flat_map(|layer| layer.places()).collect()
     }
 
     fn at(&self, path: &Path) -> Option<LogFile> {

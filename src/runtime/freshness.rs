@@ -1,6 +1,8 @@
 //! Keeps the library as the folder is: when the program starts, and whenever
 //! somebody begins to look for a session.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -109,7 +111,7 @@ impl Runtime {
         }
     }
 
-    fn keeper(&self) -> Keeper {
+    pub(super) fn keeper(&self) -> Keeper {
         let library = self.services.library.clone();
         Keeper {
             shown: Arc::downgrade(&library.index()),
@@ -122,7 +124,7 @@ impl Runtime {
 }
 
 /// Does the work, and tells what came of it. Blocks.
-struct Keeper {
+pub(super) struct Keeper {
     library: Library,
     freshness: Arc<Freshness>,
     /// The rows that the screen was last told of.
@@ -139,22 +141,34 @@ impl Keeper {
 
     fn refresh(&mut self) {
         loop {
-            let (library, cancel) = (self.library.clone(), self.cancel.clone());
-            let refreshed = library.refresh(&cancel, &mut |progress| {
-                let indexing = Some((progress.done, progress.total));
-                lock(&self.freshness.0).standing.indexing = indexing;
-                self.tell_changed();
-            });
-            let was_indexing = lock(&self.freshness.0).standing.indexing.take().is_some();
-            self.tell(refreshed);
-            if was_indexing {
-                self.tell_changed();
-            }
-            self.tell_changes();
+            self.refresh_once();
             if !self.freshness.goes_on() {
                 return;
             }
         }
+    }
+
+    pub(super) fn refresh_once(&mut self) {
+        let (library, cancel) = (self.library.clone(), self.cancel.clone());
+        let refreshed = library.refresh(&cancel, &mut |progress| {
+            let indexing = Some((progress.done, progress.total));
+            lock(&self.freshness.0).standing.indexing = indexing;
+            self.tell_changed();
+        });
+        let was_indexing = lock(&self.freshness.0).standing.indexing.take().is_some();
+        self.tell(refreshed);
+        if was_indexing {
+            self.tell_changed();
+        }
+        self.tell_changes();
+    }
+
+    /// Looks at these files again, and at nothing else.
+    pub(super) fn touch(&mut self, paths: &BTreeSet<PathBuf>) {
+        let paths = paths.iter().map(PathBuf::as_path);
+        let touched = self.library.touch(paths, &self.cancel);
+        self.tell(touched);
+        self.tell_changes();
     }
 
     fn verify(&mut self) {

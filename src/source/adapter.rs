@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::detect::Head;
 use super::walk::{FoundFile, Walk};
 use super::{ForeignSession, SourceError, SourceNotice};
-use crate::session::{Millis, Title};
+use crate::session::{Millis, Title, TitleSource, title};
 use crate::tool::Tool;
 
 /// One tool's way of keeping sessions. Every call may block, and none changes
@@ -90,6 +90,43 @@ pub struct Listed {
     pub notices: Vec<SourceNotice>,
 }
 
+impl Listed {
+    /// The title to list a session by: what its tool calls it, or else the
+    /// first words of its first prompt.
+    pub(super) fn title(given: Option<(&str, TitleSource)>, prompt: Option<&str>) -> Option<Title> {
+        let given = given.map(|(text, source)| Title {
+            text: title::normalise(text, title::MAX_TITLE_BYTES),
+            pinned: source == TitleSource::Person,
+        });
+        let fallback = || Title {
+            text: title::fallback(prompt.unwrap_or_default()),
+            pinned: false,
+        };
+        let has_text = |title: &Title| !title.text.is_empty();
+        given
+            .filter(has_text)
+            .or_else(|| Some(fallback()).filter(has_text))
+    }
+}
+
+impl ForeignSession {
+    /// This session, if it is the one that was asked for.
+    ///
+    /// # Errors
+    /// When it is another one.
+    pub(super) fn wanted(self, path: &Path, native_id: Option<&str>) -> Result<Self, SourceError> {
+        match native_id {
+            Some(wanted) if *self.session.id() != self.tool.session_id(wanted) => {
+                Err(SourceError::NoSession {
+                    path: path.to_owned(),
+                    wanted: Some(wanted.to_owned()),
+                })
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
 /// What a session is to a person who looks for one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -111,6 +148,18 @@ pub struct Named {
     /// The name.
     pub title: Title,
 }
+
+/// The environment variables that say where tools keep their sessions.
+pub const VARIABLES: [&str; 8] = [
+    "APPDATA",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "CODEX_SQLITE_HOME",
+    "DSH_HOME",
+    "GEMINI_CLI_HOME",
+    "OPENCODE_DB",
+    "XDG_DATA_HOME",
+];
 
 /// What of the surroundings decides where tools keep their sessions.
 #[derive(Clone, Debug, Default)]
@@ -137,11 +186,8 @@ impl Environment {
     #[must_use]
     pub fn of_process() -> Self {
         let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
-        let utf8 = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
-        Self {
-            home,
-            variables: std::env::vars_os().filter_map(utf8).collect(),
-        }
+        let set = |name| Some((name, std::env::var_os(name)?));
+        Self::new(home, VARIABLES.into_iter().filter_map(set))
     }
 
     /// The person's home folder.

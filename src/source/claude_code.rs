@@ -5,6 +5,7 @@
 //! each; then the way through the tree is emitted in its order.
 
 mod chain;
+mod listing;
 mod record;
 mod said;
 #[cfg(test)]
@@ -44,26 +45,28 @@ impl Adapter for ClaudeCode {
         Tool::ClaudeCode
     }
 
-    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
-        Vec::new()
+    fn places(&self, environment: &Environment) -> Vec<PathBuf> {
+        listing::places(environment)
     }
 
-    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
-
-    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
-        Ok(Look::Sessions(Vec::new()))
+    fn scan(&self, place: &Path, walk: &mut Walk) {
+        listing::scan(place, walk);
     }
 
-    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
-        None
+    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+        listing::look(path)
+    }
+
+    fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
+        listing::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {
         recognises(head)
     }
 
-    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)
+    fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)?.wanted(path, native_id)
     }
 }
 
@@ -112,7 +115,7 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
             records: scan.unreadable,
         });
     }
-    if let Some((title, source)) = scan.title() {
+    if let Some((title, source)) = scan.title(|leaf| scan.has_node(leaf)) {
         builder.title(scan.last_time, title, source);
     }
     Ok(builder.finish())
@@ -235,10 +238,9 @@ impl Scan {
     fn about(&self, path: &Path) -> About {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy());
         let stem = stem.as_deref().unwrap_or_default();
-        let folder = path.parent();
-        let in_subagents = folder.is_some_and(|folder| folder.ends_with("subagents"));
-        let is_subagent =
-            in_subagents || (!self.nodes.is_empty() && !self.has_main && self.agent_id.is_some());
+        let owner = owner(path);
+        let is_subagent = owner.is_some()
+            || (!self.nodes.is_empty() && !self.has_main && self.agent_id.is_some());
         let told = self.session_ids.first().map(|id| &**id);
         let by_name = self
             .session_ids
@@ -250,13 +252,8 @@ impl Scan {
             None if is_subagent => stem.to_owned(),
             _ => by_name.or(told).unwrap_or(stem).to_owned(),
         };
-        let owner = folder
-            .and_then(Path::parent)
-            .and_then(Path::file_name)
-            .filter(|_| in_subagents)
-            .map(|name| name.to_string_lossy().into_owned());
         let parent = if is_subagent {
-            owner.or_else(|| told.map(str::to_owned))
+            owner.or(told).map(str::to_owned)
         } else {
             let copied = self.fork_of.as_deref().or(self.request_of.as_deref());
             copied.map(str::to_owned)
@@ -270,15 +267,19 @@ impl Scan {
         }
     }
 
-    /// The title that the tool shows. A summary counts only when it is of this
-    /// file: old versions left those of other sessions in a new file.
-    fn title(&self) -> Option<(&str, TitleSource)> {
+    fn has_node(&self, uuid: &str) -> bool {
+        let is_it = |node: &Node| node.uuid.as_deref() == Some(uuid);
+        self.nodes.iter().any(is_it)
+    }
+
+    /// The title that the tool shows. A summary counts only when its leaf is a
+    /// record of this file: old versions left those of other sessions in a new
+    /// file.
+    fn title(&self, is_own: impl Fn(&str) -> bool) -> Option<(&str, TitleSource)> {
         if let Some(title) = self.custom_title.as_deref().or(self.agent_name.as_deref()) {
             return Some((title, TitleSource::Person));
         }
-        let own = |leaf: &Option<Box<str>>| {
-            leaf.is_some() && self.nodes.iter().any(|node| node.uuid == *leaf)
-        };
+        let own = |leaf: &Option<Box<str>>| leaf.as_deref().is_some_and(&is_own);
         let summary = self.summaries.iter().rev().find(|(_, leaf)| own(leaf));
         let title = self
             .ai_title
@@ -286,6 +287,17 @@ impl Scan {
             .or(summary.map(|(title, _)| &**title));
         title.map(|title| (title, TitleSource::Fallback))
     }
+}
+
+/// How far above a subagent's file the folder of its session's subagents is
+/// looked for: those of workflows lie in folders of their own.
+const AGENT_FOLDERS: usize = 4;
+
+/// The id of the session whose subagent a file is by the folders it lies in.
+fn owner(path: &Path) -> Option<&str> {
+    let mut folders = path.ancestors().skip(1).take(AGENT_FOLDERS);
+    let agents = folders.find(|folder| folder.ends_with("subagents"))?;
+    agents.parent()?.file_name()?.to_str()
 }
 
 fn first(known: &mut Option<Box<str>>, told: Word) {

@@ -1,6 +1,7 @@
 //! Sessions of Gemini CLI: `tmp/<project>/chats/session-*`, one JSON document
 //! in old versions, JSON lines that change what came before in newer ones.
 
+mod listing;
 mod place;
 mod record;
 #[cfg(test)]
@@ -27,26 +28,28 @@ impl Adapter for Gemini {
         Tool::Gemini
     }
 
-    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
-        Vec::new()
+    fn places(&self, environment: &Environment) -> Vec<PathBuf> {
+        listing::places(environment)
     }
 
-    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
-
-    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
-        Ok(Look::Sessions(Vec::new()))
+    fn scan(&self, place: &Path, walk: &mut Walk) {
+        listing::scan(place, walk);
     }
 
-    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
-        None
+    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+        listing::look(path)
+    }
+
+    fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
+        listing::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {
         recognises(head)
     }
 
-    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)
+    fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)?.wanted(path, native_id)
     }
 }
 
@@ -134,13 +137,17 @@ impl Chat {
                 problem: format!("it is one record of more than {limit} bytes"),
             });
         }
-        if let Ok(record) = serde_json::from_slice(records::trimmed(&bytes)) {
+        self.take_document(&bytes);
+        Ok(())
+    }
+
+    fn take_document(&mut self, bytes: &[u8]) {
+        if let Ok(record) = serde_json::from_slice(records::trimmed(bytes)) {
             self.take(record);
         } else {
             self.skipped += 1;
-            self.salvage(&bytes);
+            self.salvage(bytes);
         }
-        Ok(())
     }
 
     /// Takes what is whole of a document that is torn: its members up to the
@@ -266,21 +273,31 @@ impl Chat {
         self.messages.iter().any(words::is_said)
     }
 
-    fn finish(self, path: &Path, note: Option<String>) -> Result<ForeignSession, SourceError> {
+    /// What the file and its place tell of the session.
+    fn identity(&self, path: &Path) -> About {
         let parent = place::parent_id(path);
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let told = self
             .session_id
             .get()
             .filter(|id| parent.as_deref() != Some(*id));
-        let about = About {
+        About {
             native_id: told.unwrap_or(&stem).to_owned(),
             created_at: self.start_time.millis(),
             cwd: place::cwd(path, self.project_hash.get()),
             is_subagent: self.is_subagent || parent.is_some(),
             parent,
-        };
-        let mut builder = Builder::new(Tool::Gemini, about);
+        }
+    }
+
+    /// The title that the tool shows.
+    fn title(&self) -> Option<(&str, TitleSource)> {
+        let summary = self.summary.get().filter(|text| !text.trim().is_empty());
+        summary.map(|text| (text, TitleSource::Fallback))
+    }
+
+    fn finish(self, path: &Path, note: Option<String>) -> Result<ForeignSession, SourceError> {
+        let mut builder = Builder::new(Tool::Gemini, self.identity(path));
         let mut strange = 0;
         for message in &self.messages {
             strange += usize::from(!words::emit(&mut builder, message));
@@ -297,15 +314,14 @@ impl Chat {
         if let Some(note) = note {
             builder.note(note);
         }
-        if let Some(summary) = self.summary.get().filter(|text| !text.trim().is_empty()) {
-            builder.title(self.last_updated.millis(), summary, TitleSource::Fallback);
+        if let Some((title, source)) = self.title() {
+            builder.title(self.last_updated.millis(), title, source);
         }
         Ok(builder.finish())
     }
 }
 
-/// Whether a file is one value over many lines: no record of its own line
-/// begins like one.
+/// Whether a file is one value over many lines.
 fn begins_a_document(path: &Path) -> Result<bool, SourceError> {
     let mut start = Vec::new();
     records::open(path)?
@@ -315,8 +331,14 @@ fn begins_a_document(path: &Path) -> Result<bool, SourceError> {
             path: path.to_owned(),
             cause,
         })?;
-    let start = records::trimmed(&start);
+    Ok(is_document(&start))
+}
+
+/// Whether this begins one value over many lines: no record of its own line
+/// begins like one.
+fn is_document(start: &[u8]) -> bool {
+    let start = records::trimmed(start);
     let after = start.strip_prefix(b"{").unwrap_or_default();
-    let blank = after.iter().take_while(|b| b.is_ascii_whitespace());
-    Ok(blank.into_iter().any(|b| *b == b'\n'))
+    let mut blank = after.iter().take_while(|b| b.is_ascii_whitespace());
+    blank.any(|b| *b == b'\n')
 }

@@ -40,12 +40,16 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, SourceError> {
         return Err(failed(io::Error::other("it is no regular file")));
     }
     let mut file = BufReader::with_capacity(1 << 18, File::open(path).map_err(failed)?);
-    let is_zstd = file.fill_buf().map_err(failed)?.starts_with(&ZSTD_MAGIC);
-    if is_zstd {
+    if is_compressed(file.fill_buf().map_err(failed)?) {
         let frames = Frames::new(file, most_decoded(kind.len()));
         return Ok(Box::new(BufReader::with_capacity(1 << 18, frames)));
     }
     Ok(Box::new(file))
+}
+
+/// Whether a file that begins like this is of zstd frames.
+pub(super) fn is_compressed(head: &[u8]) -> bool {
+    head.starts_with(&ZSTD_MAGIC)
 }
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -67,7 +71,7 @@ struct Bomb {
 }
 
 /// What went wrong while a file was read.
-fn failure(path: &Path, cause: io::Error) -> SourceError {
+pub(super) fn failure(path: &Path, cause: io::Error) -> SourceError {
     let path = path.to_owned();
     let bomb = cause
         .get_ref()
@@ -207,16 +211,22 @@ pub(super) fn each_within<T: DeserializeOwned>(
                 if bytes.is_empty() || !wanted(bytes) {
                     continue;
                 }
-                if let Ok(record) = serde_json::from_slice(bytes) {
-                    take(record);
-                    continue;
-                }
-                skipped += 1;
-                if let Some(record) = glued(bytes) {
-                    take(record);
+                let (read, lost) = record(bytes);
+                skipped += lost;
+                if let Some(read) = read {
+                    take(read);
                 }
             }
         }
+    }
+}
+
+/// The record that a line is, or that is glued to a torn one in it, and how
+/// many could not be read.
+pub(super) fn record<T: DeserializeOwned>(line: &[u8]) -> (Option<T>, usize) {
+    match serde_json::from_slice(line) {
+        Ok(record) => (Some(record), 0),
+        Err(_) => (glued(line), 1),
     }
 }
 

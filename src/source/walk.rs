@@ -69,9 +69,7 @@ impl Walk {
     /// Adds a file in a state that is made of several.
     pub(super) fn found(&mut self, path: PathBuf, stamp: Stamp, native_id: Option<String>) {
         if path.to_str().is_none() {
-            let cause = io::Error::other("its name is not UTF-8");
-            self.obstacles.push(Obstacle { path, cause });
-            return;
+            return self.nameless(path);
         }
         self.files.push(FoundFile {
             path,
@@ -82,7 +80,8 @@ impl Walk {
 
     /// Calls `visit` with each entry of a folder that is a folder or a regular
     /// file: links are not followed, and pipes and devices are nothing to
-    /// read. A folder that is not there has none.
+    /// read. A folder that is not there has none, and one in it whose name is
+    /// not UTF-8 is not visited.
     pub(super) fn folder(
         &mut self,
         folder: &Path,
@@ -97,11 +96,19 @@ impl Walk {
                 return;
             }
             match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
+                Ok((kind, entry)) if kind.is_dir() && entry.file_name().to_str().is_none() => {
+                    self.nameless(entry.path());
+                }
                 Ok((kind, entry)) if kind.is_dir() || kind.is_file() => visit(self, &entry, kind),
                 Ok(_) => {}
                 Err(cause) => self.obstacle(folder.to_owned(), cause),
             }
         }
+    }
+
+    fn nameless(&mut self, path: PathBuf) {
+        let cause = io::Error::other("its name is not UTF-8");
+        self.obstacles.push(Obstacle { path, cause });
     }
 
     /// What vanished meanwhile, or never was, stands in nobody's way.

@@ -66,7 +66,12 @@ impl Place {
         let mut command = Command::cargo_bin("ibid").unwrap();
         command
             .env("IBID_HOME", self.path("home"))
+            // No tool keeps anything there.
+            .env("HOME", self.path("person"))
             .current_dir(self.dir.path());
+        for name in ibid::source::VARIABLES {
+            command.env_remove(name);
+        }
         command
     }
 

@@ -2,6 +2,7 @@
 //! is opened.
 
 mod cache;
+mod elsewhere;
 mod live;
 mod recall;
 

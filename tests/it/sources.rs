@@ -8,5 +8,6 @@ mod claude_code;
 mod codex;
 mod dsh;
 mod gemini;
+mod listing;
 mod opencode;
 mod support;

@@ -47,12 +47,7 @@ pub(in crate::library) fn place(
              WHERE id = ?1 ORDER BY is_double, tool, file LIMIT 1",
         )?
         .query_row([id.as_str()], |row| {
-            let stamp = Stamp {
-                size: row.get::<_, i64>(2)?.cast_unsigned(),
-                mtime_ns: row.get(3)?,
-                inode: row.get::<_, i64>(4)?.cast_unsigned(),
-            };
-            let file = row.get(1)?;
+            let (file, stamp) = (row.get(1)?, rows::stamp(row, 2)?);
             Ok(rows::tool(row.get(0)?).map(|tool| Place { tool, file, stamp }))
         })
         .optional()
@@ -80,18 +75,22 @@ pub(in crate::library) fn gone(
         .map(Option::flatten)
 }
 
-/// Whether a file is known, with or without a session.
-pub(in crate::library) fn knows(
+/// The state in which a file is known, with or without a session.
+pub(in crate::library) fn stamp(
     connection: &Connection,
     tool: Tool,
     file: &str,
-) -> rusqlite::Result<bool> {
+) -> rusqlite::Result<Option<Stamp>> {
     connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM sessions WHERE tool = ?1 AND file = ?2) \
-             OR EXISTS (SELECT 1 FROM files WHERE tool = ?1 AND file = ?2)",
+            "SELECT size, mtime_ns, inode FROM sessions WHERE tool = ?1 AND file = ?2 \
+             UNION ALL SELECT size, mtime_ns, inode FROM files WHERE tool = ?1 AND file = ?2 \
+             LIMIT 1",
         )?
-        .query_row(params![rows::tool_number(tool), file], |row| row.get(0))
+        .query_row(params![rows::tool_number(tool), file], |row| {
+            rows::stamp(row, 0)
+        })
+        .optional()
 }
 
 /// How many sessions are known and not shown.

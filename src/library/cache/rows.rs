@@ -112,15 +112,19 @@ pub(super) fn all(
     }
     let mut statement = moment.prepare_cached(SELECT_FILES)?;
     let files = statement.query_map([], |row| {
-        let stamp = Stamp {
-            size: row.get::<_, i64>(2)?.cast_unsigned(),
-            mtime_ns: row.get(3)?,
-            inode: row.get::<_, i64>(4)?.cast_unsigned(),
-        };
-        let file = row.get(1)?;
+        let (file, stamp) = (row.get(1)?, stamp(row, 2)?);
         Ok(tool(row.get(0)?).map(|tool| CachedFile { tool, file, stamp }))
     })?;
     files.filter_map(Result::transpose).collect()
+}
+
+/// The state of a file in three columns from this one on.
+pub(super) fn stamp(row: &Row<'_>, at: usize) -> rusqlite::Result<Stamp> {
+    Ok(Stamp {
+        size: row.get::<_, i64>(at)?.cast_unsigned(),
+        mtime_ns: row.get(at + 1)?,
+        inode: row.get::<_, i64>(at + 2)?.cast_unsigned(),
+    })
 }
 
 /// How a tool stands in the table; these numbers never change.

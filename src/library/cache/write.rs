@@ -141,7 +141,7 @@ fn put(
             tool_number(tool),
             kind_number(facts.kind),
             at == 0,
-            name(transaction, id)?,
+            None::<String>,
             notices,
         ])?;
         back.execute([id])?;
@@ -229,6 +229,9 @@ fn settle(
 /// One file of a session is shown: one with a message before one without,
 /// one of ibid's own, then the one that something last happened in.
 fn settle_one(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<Facts>> {
+    transaction
+        .prepare_cached("UPDATE sessions SET name = ?2 WHERE id = ?1 AND name IS NOT ?2")?
+        .execute(params![id, name(transaction, id)?])?;
     let select =
         rows::select_where("id = ?1 ORDER BY kind = 2, tool != 0, updated_at DESC, tool, file");
     let mut statement = transaction.prepare_cached(&select)?;
@@ -251,13 +254,6 @@ fn settle_one(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<Optio
         if is_double != *was_double {
             mark.execute(params![id, tool_number(*tool), file, is_double])?;
         }
-    }
-    let name = name(transaction, id)?;
-    transaction
-        .prepare_cached("UPDATE sessions SET name = ?2 WHERE id = ?1 AND name IS NOT ?2")?
-        .execute(params![id, name])?;
-    if let (Some(facts), Some(text)) = (&mut shown, name) {
-        facts.title = Some(Title { text, pinned: true });
     }
     Ok(shown)
 }

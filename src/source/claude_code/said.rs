@@ -89,6 +89,24 @@ impl Said {
             what: user(&texts.unwrap_or_default(), is_software),
         }
     }
+
+    /// What a person typed.
+    pub(super) fn prompt(&self) -> Option<&str> {
+        self.what.iter().find_map(|what| match what {
+            What::Person(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether a person or the model says anything, or a checkpoint does.
+    pub(super) fn is_message(&self) -> bool {
+        self.what.iter().any(|what| match what {
+            What::Person(text) | What::Checkpoint { text, .. } | What::Model { text, .. } => {
+                !text.is_empty()
+            }
+            What::Injected(_) | What::Result { .. } => false,
+        })
+    }
 }
 
 /// The texts and the tools' results of a message; `None` when it holds

@@ -1,6 +1,7 @@
 //! What of a file is the conversation, and whose words it is.
 
 mod damage;
+mod listing;
 
 use super::*;
 use crate::reference::projection::capture;

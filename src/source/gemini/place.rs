@@ -79,6 +79,23 @@ fn small(path: &Path) -> Option<String> {
     ((read as u64) < MAX_INDEX_BYTES).then_some(text)
 }
 
+/// Whether a file by its name can be that of a session: it ends in the first
+/// part of its id, or it is the id as far as that can be a name.
+pub(super) fn may_hold(file: &Path, session_id: &str) -> bool {
+    let as_name = |c: char| match c {
+        _ if c.is_ascii_alphanumeric() || c == '-' || c == '_' => c,
+        _ => '_',
+    };
+    let name: String = session_id.chars().map(as_name).collect();
+    let short = name.get(..SHORT_ID).unwrap_or(&name);
+    let stem = file.file_stem().and_then(|stem| stem.to_str());
+    stem.is_some_and(|stem| {
+        let begin = stem.strip_suffix(short);
+        stem == name
+            || (stem.starts_with("session-") && begin.is_some_and(|begin| begin.ends_with('-')))
+    })
+}
+
 /// Files beside this one that by their names are of the same session, the
 /// newest first.
 pub(super) fn twins(file: &Path, session_id: &str) -> Vec<PathBuf> {

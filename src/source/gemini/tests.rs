@@ -1,5 +1,7 @@
 //! What of a file is the conversation, and whose words it is.
 
+mod listing;
+
 use std::path::PathBuf;
 
 use super::*;

@@ -70,6 +70,24 @@ pub(super) fn is_said(message: &Message) -> bool {
     (message.kind.is("user") || message.kind.is("gemini")) && !texts(message).said.is_empty()
 }
 
+/// What a person typed.
+pub(super) fn prompt(message: &Message) -> Option<String> {
+    message
+        .kind
+        .is("user")
+        .then(|| texts(message).said)
+        .filter(|said| !said.is_empty())
+}
+
+/// Whether a message is of a known form.
+pub(super) fn is_known(message: &Message) -> bool {
+    match message.kind.get() {
+        Some("user" | "gemini") => texts(message).is_known,
+        Some("info" | "error" | "warning") => true,
+        _ => false,
+    }
+}
+
 /// Emits what a message says; `false` when it is of no known form.
 pub(super) fn emit(builder: &mut Builder, message: &Message) -> bool {
     let time = message.timestamp.millis();

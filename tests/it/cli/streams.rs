@@ -58,6 +58,7 @@ fn a_closed_stdout_ends_it_quietly() {
         drop(reader);
         let output = Command::new(assert_cmd::cargo::cargo_bin("ibid"))
             .env("IBID_HOME", place.path("home"))
+            .env("HOME", place.path("person"))
             .args(args)
             .stdin(Stdio::null())
             .stdout(writer)
@@ -79,6 +80,7 @@ fn a_full_disk_behind_stdout_is_an_error() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = Command::new(assert_cmd::cargo::cargo_bin("ibid"))
         .env("IBID_HOME", place.path("home"))
+        .env("HOME", place.path("person"))
         .args(["sessions", "list", "--json"])
         .stdout(full)
         .output()

@@ -58,6 +58,8 @@ fn in_terminal(place: &Place, args: &[&str]) -> String {
     let pair = native_pty_system().openpty(PtySize::default()).unwrap();
     let mut command = CommandBuilder::new(assert_cmd::cargo::cargo_bin("ibid"));
     command.env("IBID_HOME", place.path("home"));
+    command.env("HOME", place.path("person"));
+    command.cwd(place.path(""));
     command.args(args);
     let mut child = pair.slave.spawn_command(command).unwrap();
     drop(pair.slave);

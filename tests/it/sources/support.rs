@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -80,6 +81,27 @@ pub fn check_samples(tool: &str) {
         before,
         "reading changed something"
     );
+}
+
+/// The files of a tool that there is an expectation of: its fixtures, and its
+/// samples where `IBID_SAMPLES` names a folder of them.
+pub fn files(tool: &str) -> Vec<PathBuf> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut files = files_beside(&fixtures, &fixtures.join(tool).join("expected"));
+    if let Some(samples) = std::env::var_os("IBID_SAMPLES").map(PathBuf::from) {
+        let expected = samples.join("expected").join(tool);
+        files.extend(files_beside(samples.parent().unwrap(), &expected));
+    }
+    files
+}
+
+fn files_beside(root: &Path, expected: &Path) -> Vec<PathBuf> {
+    let file = |entry: io::Result<fs::DirEntry>| {
+        let expected = fs::read(entry.unwrap().path()).unwrap();
+        let expected: Expected = serde_json::from_slice(&expected).unwrap();
+        root.join(expected.file)
+    };
+    fs::read_dir(expected).unwrap().map(file).collect()
 }
 
 fn check(root: &Path, expected: &Expected) {

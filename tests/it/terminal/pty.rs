@@ -54,15 +54,13 @@ pub fn ibid(home: &Path, cwd: &Path, args: &[&str]) -> CommandBuilder {
 pub fn set_up(command: &mut CommandBuilder, home: &Path, cwd: &Path) {
     command.cwd(cwd);
     command.env("IBID_HOME", home);
+    // No tool keeps anything there.
+    command.env("HOME", home.join("person"));
     command.env("TERM", "xterm-256color");
-    for name in [
-        "NO_COLOR",
-        "VISUAL",
-        "EDITOR",
-        "ENV",
-        "HOME",
-        "RUST_BACKTRACE",
-    ] {
+    for name in ibid::source::VARIABLES {
+        command.env_remove(name);
+    }
+    for name in ["NO_COLOR", "VISUAL", "EDITOR", "ENV", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
 }

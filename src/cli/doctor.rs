@@ -1,0 +1,85 @@
+//! `ibid doctor`: what could not be read, and what to do about it.
+
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::{CliError, Output, sources};
+use crate::library::Notice;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Something that is not as it should be.
+#[derive(Debug, Serialize)]
+struct Finding {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    problem: String,
+    advice: &'static str,
+}
+
+pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
+    let (home, config) = super::home()?;
+    let library = super::open_library(&home, &config, super::cache_of(&home));
+    let never = CancellationToken::new();
+    let mut notices = library.refresh(&never, &mut |_| {})?.notices;
+    notices.extend(library.verify(&never, &mut |_| {})?.notices);
+    let sources = sources::gather(&home, &config, &library);
+    let mut findings: Vec<Finding> = notices
+        .iter()
+        .filter(|notice| !matches!(notice, Notice::Unreadable { .. }))
+        .map(general)
+        .collect();
+    for source in &sources {
+        let troubles = source.notices.iter();
+        findings.extend(troubles.map(|trouble| Finding {
+            code: None,
+            file: Some(trouble.file.clone()),
+            problem: trouble.notice.clone(),
+            advice: "what can be read of it is shown; the file is left as it is",
+        }));
+    }
+    if out.is_json() {
+        return out.json(&serde_json::json!({"sources": sources, "findings": findings}));
+    }
+    for source in &sources {
+        out.line(&sources::heading(source))?;
+    }
+    if findings.is_empty() {
+        return out.line("everything that was found can be read");
+    }
+    for finding in findings {
+        let file = finding
+            .file
+            .map(|file| format!("{file}: "))
+            .unwrap_or_default();
+        out.line(&format!("- {file}{}", finding.problem))?;
+        out.line(&format!("  {}", finding.advice))?;
+    }
+    Ok(())
+}
+
+fn general(notice: &Notice) -> Finding {
+    Finding {
+        code: Some(notice.code()),
+        file: None,
+        problem: notice.to_string(),
+        advice: match notice {
+            Notice::CacheSetAside { .. } => {
+                "ibid works without it, slower; mend or remove that file"
+            }
+            Notice::CacheRebuilt { .. } => "nothing is lost: it was filled again",
+            Notice::CacheNotWritten { .. } => "see to room on the disk and to the file's rights",
+            Notice::Obstacle { .. } | Notice::NotListed { .. } => {
+                "its sessions are left out until your user may read it"
+            }
+            Notice::Unreadable { .. } => "see to the file's rights",
+        },
+    }
+}

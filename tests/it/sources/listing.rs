@@ -1,0 +1,110 @@
+//! What a list shows of a file is what reading all of it says.
+
+use std::path::{Path, PathBuf};
+
+use ibid::reference::projection::capture;
+use ibid::session::{Role, title};
+use ibid::source::{Adapter, ForeignSession, Kind, Listed, Look, Walk, adapters};
+use ibid::tool::Tool;
+
+use super::support::files;
+
+fn adapter(tool: Tool) -> &'static dyn Adapter {
+    adapters().find(|adapter| adapter.tool() == tool).unwrap()
+}
+
+/// The one session that a look finds in a file.
+fn look(tool: Tool, file: &Path) -> Listed {
+    match adapter(tool).look(file).unwrap() {
+        Look::Sessions(mut listed) if listed.len() == 1 => listed.remove(0),
+        other => panic!("{}: {other:?}", file.display()),
+    }
+}
+
+fn agree(tool: Tool, file: &Path) {
+    let name = file.display();
+    let listed = look(tool, file);
+    let read = adapter(tool).read(file, Some(&listed.native_id)).unwrap();
+    let header = read.session.header();
+    assert_eq!(listed.cwd, header.cwd, "{name}");
+    let parent = listed.parent.as_deref().map(|id| tool.session_id(id));
+    assert_eq!(parent, header.parent_session, "{name}");
+    let is_subagent = listed.kind == Kind::Subagent;
+    assert_eq!(is_subagent, read.is_subagent, "{name}");
+    assert_eq!(listed.notices, [], "{name}");
+    // A stub's session is read from another file.
+    if listed.kind != Kind::Stub {
+        assert_eq!(listed.created_at, header.created_at, "{name}");
+        agree_on_the_title(&listed, &read, &name.to_string());
+    }
+    if let Some(messages) = listed.messages.filter(|_| listed.kind != Kind::Stub) {
+        let count = capture(&read.session).conversation.len();
+        assert_eq!(messages, u32::try_from(count).unwrap(), "{name}");
+    }
+}
+
+/// A session without a title of its own is listed by its first prompt, which
+/// a compaction leaves out of the conversation.
+fn agree_on_the_title(listed: &Listed, read: &ForeignSession, name: &str) {
+    if let Some(own) = read.session.title() {
+        assert_eq!(listed.title.as_ref(), Some(own), "{name}");
+        return;
+    }
+    let conversation = capture(&read.session).conversation;
+    if conversation.iter().any(|item| item.checkpoint) {
+        return;
+    }
+    let prompt = conversation.iter().find(|item| item.role == Role::User);
+    let expected = prompt.map(|item| title::fallback(&item.text));
+    let shown = listed.title.as_ref().map(|title| title.text.clone());
+    assert_eq!(shown, expected, "{name}");
+}
+
+/// The folder above a file in which its tool keeps all.
+fn place(file: &Path, levels: usize) -> PathBuf {
+    file.ancestors().nth(levels).unwrap().to_owned()
+}
+
+#[test]
+fn files_of_claude_code_are_listed_as_they_are_read() {
+    for file in files("claude-code") {
+        agree(Tool::ClaudeCode, &file);
+    }
+}
+
+#[test]
+fn files_of_gemini_are_listed_as_they_are_read() {
+    for file in files("gemini") {
+        agree(Tool::Gemini, &file);
+    }
+}
+
+#[test]
+fn files_of_gemini_are_found_and_located_where_it_keeps_them() {
+    for file in files("gemini") {
+        let place = place(&file, 3);
+        let mut walk = Walk::default();
+        adapter(Tool::Gemini).scan(&place, &mut walk);
+        assert!(walk.files.iter().any(|found| found.path == file));
+        let listed = look(Tool::Gemini, &file);
+        let located = adapter(Tool::Gemini).locate(&place, &listed.native_id);
+        let located = look(Tool::Gemini, &located.unwrap());
+        assert_eq!(located.native_id, listed.native_id);
+        assert_eq!(located.kind, Kind::Session);
+    }
+}
+
+#[test]
+fn files_of_claude_code_are_found_where_it_keeps_them() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude-code");
+    let mut walk = Walk::default();
+    adapter(Tool::ClaudeCode).scan(&fixtures, &mut walk);
+    assert!(walk.obstacles.is_empty());
+    assert_eq!(walk.files.len(), 3);
+    for found in &walk.files {
+        let id = found.native_id.as_deref().unwrap();
+        assert_eq!(look(Tool::ClaudeCode, &found.path).native_id, id);
+        let located = adapter(Tool::ClaudeCode).locate(&fixtures, id);
+        assert_eq!(located.as_ref(), Some(&found.path));
+    }
+}

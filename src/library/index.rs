@@ -12,7 +12,7 @@ mod letters;
 use std::ops::Range;
 
 pub(super) use builder::{Builder, NewRow};
-pub(super) use letters::{Shape, bit, letters};
+pub(super) use letters::{Form, Shape, bit, letters};
 
 use crate::reference::mention::Reference;
 use crate::reference::ports::{KnownTitle, ListedSession};
@@ -86,9 +86,15 @@ impl Row {
         self.updated_at
     }
 
-    /// Whether [`Index::display`] is ASCII.
-    pub(super) fn is_ascii(&self) -> bool {
-        self.flags.has(Flags::ASCII)
+    /// What [`Index::display`] is made of.
+    pub(super) fn form(&self) -> Form {
+        if self.flags.has(Flags::ASCII) {
+            Form::Ascii
+        } else if self.flags.has(Flags::SINGLE) {
+            Form::Single
+        } else {
+            Form::Clusters
+        }
     }
 
     pub(super) fn tool(&self) -> Tool {
@@ -130,6 +136,8 @@ impl Flags {
     const CLEANED: Self = Self(1 << 7);
     /// What is shown of it is ASCII.
     const ASCII: Self = Self(1 << 8);
+    /// What is shown of it has a grapheme cluster a character.
+    const SINGLE: Self = Self(1 << 10);
     /// Another session's agent made it.
     const SUBAGENT: Self = Self(1 << 9);
 

@@ -33,7 +33,7 @@ use self::needle::{Needles, haystack};
 use self::scorer::Scorer;
 use self::span::{Found, Span};
 use self::top::Bound;
-use super::index::Index;
+use super::index::{Form, Index};
 use super::query::Filter;
 use crate::reference::discovery::workspace_rank;
 use crate::session::{Millis, SessionId};
@@ -110,7 +110,7 @@ pub fn search(
     let mut searches = previous.map_or_else(Vec::new, |learnt| {
         learnt::covering(&learnt.searches, query, &needles)
     });
-    let narrowed = searches.last().map(|search| &*search.rows);
+    let narrowed = searches.last().map(|search| &**search);
     let found = find(index, query, &needles, excluded_row, narrowed, cancel)?;
     let total = index.len() - usize::from(excluded_row.is_some());
     let matched = found.rows.as_ref().map_or(total, Vec::len);
@@ -136,13 +136,13 @@ pub fn search(
     })
 }
 
-/// Finds what matches among these rows, or all.
+/// Finds what matches among what an earlier search found, or all.
 fn find(
     index: &Index,
     query: &Query,
     needles: &Needles,
     excluded_row: Option<u32>,
-    rows: Option<&[u32]>,
+    narrowed: Option<&Search>,
     cancel: &CancellationToken,
 ) -> Option<Found> {
     let cwd_scores = score_cwds(index, needles, cancel)?;
@@ -153,6 +153,7 @@ fn find(
     let span = Span {
         index,
         needles,
+        known: narrowed.map_or(0, |search| needles.known_from(&search.needles)),
         cwd_scores: &cwd_scores,
         ranks: &ranks,
         no_cwd_rank: rank(query, None),
@@ -166,7 +167,7 @@ fn find(
     if needles.is_empty() && query.filter.is_empty() {
         span.first_rows()
     } else {
-        search_spans(&span, rows)
+        search_spans(&span, narrowed.map(|search| &*search.rows))
     }
 }
 
@@ -200,7 +201,7 @@ pub fn highlight(index: &Index, row: u32, query: &str) -> Vec<u32> {
     let Some(row) = index.row(row) else {
         return Vec::new();
     };
-    let haystack = haystack(index.display(row), row.is_ascii(), &mut buffer);
+    let haystack = haystack(index.display(row), row.form(), &mut buffer);
     let mut places = Needles::new(query).places(haystack, &mut matcher);
     places.sort_unstable();
     places.dedup();
@@ -247,10 +248,15 @@ fn score_chunk(
         if at % STRIDE as usize == 0 && cancel.is_cancelled() {
             return None;
         }
+        let form = if cwd.is_ascii() {
+            Form::Ascii
+        } else {
+            Form::Clusters
+        };
         for (needle, scores) in needles.iter().zip(&mut scores) {
             let score = needle
                 .may_match(*letters)
-                .then(|| needle.score(haystack(cwd, cwd.is_ascii(), buffer), matcher))
+                .then(|| needle.score(haystack(cwd, form, buffer), matcher))
                 .flatten();
             // A match is worth something, however poor.
             scores.push(score.map_or(0, |score| (score / 2).max(1)));

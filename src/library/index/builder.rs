@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::{Cwd, Flags, Hidden, Index, NO_CWD, Row, Shape, UNKNOWN, letters, range, tag};
+use super::{Cwd, Flags, Form, Hidden, Index, NO_CWD, Row, Shape, UNKNOWN, letters, range, tag};
 use crate::session::{Header, Millis, SessionId, title};
 use crate::threads::in_background;
 use crate::tool::Tool;
@@ -137,7 +137,9 @@ impl Builder {
         flags.set(Flags::SUBAGENT, new.is_subagent);
         flags.set(Flags::CLEANED, clean.is_some());
         let shown = clean.as_deref().unwrap_or(label);
-        flags.set(Flags::ASCII, shown.is_ascii());
+        let form = Form::of(shown);
+        flags.set(Flags::ASCII, form == Form::Ascii);
+        flags.set(Flags::SINGLE, form == Form::Single);
         let row = Row {
             at: self.text.len() as u64,
             id: self.append(new.id),

@@ -38,6 +38,30 @@ pub(crate) fn bit(c: char) -> u64 {
     }
 }
 
+/// What a text is made of, as far as it decides how to take it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Bytes that are characters.
+    Ascii,
+    /// Characters that are grapheme clusters.
+    Single,
+    /// Grapheme clusters of any length.
+    Clusters,
+}
+
+impl Form {
+    /// That of a text.
+    pub(crate) fn of(text: &str) -> Self {
+        if text.is_ascii() {
+            Self::Ascii
+        } else if chars::graphemes(text).eq(text.chars()) {
+            Self::Single
+        } else {
+            Self::Clusters
+        }
+    }
+}
+
 /// What decides how well a text can match at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shape {

@@ -4,7 +4,7 @@ use memchr::{memchr, memchr2};
 use nucleo::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo::{Matcher, Utf32Str, chars};
 
-use crate::library::index::{Shape, bit};
+use crate::library::index::{Form, Shape, bit};
 
 /// The shortest word that may be part of an id.
 const MIN_ID_PART: usize = 4;
@@ -46,16 +46,13 @@ const GAP: u32 = 3;
 ///
 /// Not `Utf32Str::new`, which takes a text of ASCII letters with combining
 /// marks for one of single bytes.
-pub(super) fn haystack<'a>(
-    text: &'a str,
-    is_ascii: bool,
-    buffer: &'a mut Vec<char>,
-) -> Utf32Str<'a> {
-    if is_ascii {
-        return Utf32Str::Ascii(text.as_bytes());
-    }
+pub(super) fn haystack<'a>(text: &'a str, form: Form, buffer: &'a mut Vec<char>) -> Utf32Str<'a> {
     buffer.clear();
-    buffer.extend(chars::graphemes(text));
+    match form {
+        Form::Ascii => return Utf32Str::Ascii(text.as_bytes()),
+        Form::Single => buffer.extend(text.chars()),
+        Form::Clusters => buffer.extend(chars::graphemes(text)),
+    }
     Utf32Str::Unicode(buffer)
 }
 
@@ -118,6 +115,19 @@ impl Needles {
                 .iter()
                 .zip(&shorter.words)
                 .all(|(longer, shorter)| longer.extends(shorter))
+    }
+
+    /// How many of the first words need not be looked at again among what
+    /// `shorter` found: they were words of that query.
+    pub(super) fn known_from(&self, shorter: &Self) -> usize {
+        // What was found by its id need not match any word.
+        if shorter.look_like_id() {
+            return 0;
+        }
+        let words = self.words.iter().zip(&shorter.words);
+        words
+            .take_while(|(word, known)| word.extends(known) && known.extends(word))
+            .count()
     }
 
     /// Where the words match, in no order.

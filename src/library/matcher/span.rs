@@ -9,7 +9,7 @@ use super::STRIDE;
 use super::needle::{Needle, Needles, haystack};
 use super::scorer::Scorer;
 use super::top::{Bound, Top};
-use crate::library::index::{Index, Row};
+use crate::library::index::{Form, Index, Row};
 use crate::library::query::{Filter, TimeSpan};
 use crate::session::Millis;
 
@@ -18,6 +18,8 @@ use crate::session::Millis;
 pub(super) struct Span<'a> {
     pub(super) index: &'a Index,
     pub(super) needles: &'a Needles,
+    /// How many of the first needles all rows are known to match.
+    pub(super) known: usize,
     /// The score of each directory under each word, 0 for none; empty where
     /// no directory has one.
     pub(super) cwd_scores: &'a [Vec<u32>],
@@ -183,11 +185,11 @@ impl Span<'_> {
 
     /// Whether the row matches: the same as whether it has a score.
     fn matches(&self, letters: u64, at: &Row, scorer: &mut Scorer) -> bool {
-        if !at.is_ascii() || self.needles.look_like_id() {
+        if at.form() != Form::Ascii || self.needles.look_like_id() {
             return self.score(letters, at, scorer).is_some();
         }
         let title = || self.index.display(at).as_bytes();
-        self.words().all(|(word, cwds)| {
+        self.words().skip(self.known).all(|(word, cwds)| {
             by_cwd(cwds, at) > 0 || (word.may_match(letters) && word.is_in_ascii(title))
         })
     }
@@ -210,7 +212,7 @@ impl Span<'_> {
             return None;
         }
         let Scorer { matcher, buffer } = scorer;
-        let title = haystack(self.index.display(at), at.is_ascii(), buffer);
+        let title = haystack(self.index.display(at), at.form(), buffer);
         let mut sum = 0u32;
         for (word, cwds) in self.words() {
             let by_title = word

@@ -220,7 +220,7 @@ proptest! {
         let needles = Needles::new(&word);
         let mut buffer = Vec::new();
         let shape = Shape::of(&text);
-        let text = haystack(&text, text.is_ascii(), &mut buffer);
+        let text = haystack(&text, Form::of(&text), &mut buffer);
         for needle in needles.iter() {
             let score = needle.score(text, &mut Matcher::new(Config::DEFAULT));
             prop_assert!(score.unwrap_or(0) <= needle.best(&shape));

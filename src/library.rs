@@ -17,7 +17,9 @@ pub mod matcher;
 pub mod query;
 mod reading;
 mod refresh;
+mod searching;
 mod stored;
+pub mod texts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -34,7 +36,9 @@ pub use self::files::{CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked
 pub use self::foreign::{ToolLogs, captured};
 use self::index::{Builder, Entry, Hidden, Index, NewRow, Row};
 pub use self::refresh::{Progress, Refreshed};
+pub use self::searching::{Search, Searched};
 pub use self::stored::{Layered, StoredLogs};
+use self::texts::Texts;
 use crate::reference::Cause;
 use crate::reference::ports::{ListedSession, SessionDirectory, SurfaceReader};
 use crate::reference::projection::Capture;
@@ -71,6 +75,7 @@ struct Shared {
     live: Mutex<Live>,
     /// Held only to copy or replace the pointer, so that nobody waits for it.
     index: Mutex<Arc<Index>>,
+    texts: Texts,
     /// Held while the cache is used and a new index is made. Taken before
     /// `index`, never after.
     stored: Mutex<Stored>,
@@ -196,6 +201,7 @@ impl Library {
                 own,
                 others,
                 show_subagents,
+                texts: Texts::open(cache_path.clone()),
                 cache_path,
                 live: Mutex::default(),
                 index: Mutex::default(),

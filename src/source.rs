@@ -11,6 +11,7 @@ mod adapter;
 mod build;
 mod claude_code;
 mod codex;
+mod database;
 pub mod detect;
 mod dsh;
 mod error;

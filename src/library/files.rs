@@ -75,6 +75,12 @@ pub trait LogFiles: Send + Sync {
     /// # Errors
     /// When the file is there and can't be read.
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause>;
+
+    /// Reads several sessions of one file whole, in the order of these ids.
+    fn captures(&self, file: &str, ids: &[SessionId]) -> Vec<Result<Option<CapturedLog>, Cause>> {
+        let ids = ids.iter();
+        ids.map(|id| self.capture(file, Some(id))).collect()
+    }
 }
 
 /// What listing found.

@@ -343,7 +343,7 @@ impl Library {
         own.chain(&self.shared.others).map(|logs| &**logs)
     }
 
-    fn logs_of(&self, tool: Tool) -> Option<&dyn LogFiles> {
+    pub(super) fn logs_of(&self, tool: Tool) -> Option<&dyn LogFiles> {
         self.all().find(|logs| logs.tool() == tool)
     }
 

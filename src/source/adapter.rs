@@ -54,6 +54,16 @@ pub trait Adapter: Send + Sync {
     /// # Errors
     /// When the file can't be read, or holds no such session.
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError>;
+
+    /// Reads several sessions of one file whole, in the order of these ids.
+    fn read_many(
+        &self,
+        path: &Path,
+        native_ids: &[&str],
+    ) -> Vec<Result<ForeignSession, SourceError>> {
+        let ids = native_ids.iter();
+        ids.map(|id| self.read(path, Some(id))).collect()
+    }
 }
 
 /// What a bounded look into a file found.

@@ -5,6 +5,7 @@
 //! each; then the way through the tree is emitted in its order.
 
 mod chain;
+mod finding;
 mod listing;
 mod record;
 mod said;
@@ -23,7 +24,9 @@ use self::record::{CompactMetadata, Link, Record};
 use self::said::Said;
 use super::build::{About, Builder};
 use super::loose::Word;
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -46,11 +49,15 @@ impl Adapter for ClaudeCode {
     }
 
     fn places(&self, environment: &Environment) -> Vec<PathBuf> {
-        listing::places(environment)
+        finding::places(environment)
     }
 
     fn scan(&self, place: &Path, walk: &mut Walk) {
-        listing::scan(place, walk);
+        finding::scan(place, walk);
+    }
+
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        finding::find(place, path)
     }
 
     fn look(&self, path: &Path) -> Result<Look, SourceError> {
@@ -58,7 +65,7 @@ impl Adapter for ClaudeCode {
     }
 
     fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
-        listing::locate(place, native_id)
+        finding::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -238,15 +245,12 @@ impl Scan {
     fn about(&self, path: &Path) -> About {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy());
         let stem = stem.as_deref().unwrap_or_default();
-        let owner = owner(path);
+        let owner = finding::owner(path);
         let is_subagent = owner.is_some()
             || (!self.nodes.is_empty() && !self.has_main && self.agent_id.is_some());
         let told = self.session_ids.first().map(|id| &**id);
-        let by_name = self
-            .session_ids
-            .iter()
-            .map(|id| &**id)
-            .find(|id| *id == stem);
+        let is_told = self.session_ids.iter().any(|id| **id == *stem);
+        let by_name = Some(stem).filter(|stem| is_told || finding::is_uuid(stem));
         let native_id = match &self.agent_id {
             Some(agent) if is_subagent => format!("agent-{agent}"),
             None if is_subagent => stem.to_owned(),
@@ -255,8 +259,9 @@ impl Scan {
         let parent = if is_subagent {
             owner.or(told).map(str::to_owned)
         } else {
+            // A copy's first records are of the session that it was made of.
             let copied = self.fork_of.as_deref().or(self.request_of.as_deref());
-            copied.map(str::to_owned)
+            copied.or(told).map(str::to_owned)
         };
         About {
             parent: parent.filter(|parent| *parent != native_id),
@@ -287,17 +292,6 @@ impl Scan {
             .or(summary.map(|(title, _)| &**title));
         title.map(|title| (title, TitleSource::Fallback))
     }
-}
-
-/// How far above a subagent's file the folder of its session's subagents is
-/// looked for: those of workflows lie in folders of their own.
-const AGENT_FOLDERS: usize = 4;
-
-/// The id of the session whose subagent a file is by the folders it lies in.
-fn owner(path: &Path) -> Option<&str> {
-    let mut folders = path.ancestors().skip(1).take(AGENT_FOLDERS);
-    let agents = folders.find(|folder| folder.ends_with("subagents"))?;
-    agents.parent()?.file_name()?.to_str()
 }
 
 fn first(known: &mut Option<Box<str>>, told: Word) {

@@ -5,6 +5,7 @@
 //! same header; they are not recognised here.
 
 mod fold;
+mod listing;
 mod rows;
 
 use std::cell::Cell;
@@ -17,7 +18,9 @@ use serde::Deserialize;
 use self::fold::Fold;
 use self::rows::{Mark, Op, Row, Said};
 use super::build::{About, Builder};
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -25,6 +28,8 @@ use crate::tool::Tool;
 const NEWEST_VERSION: u64 = 4;
 /// The longest header line that is looked at, in bytes.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
+/// The largest entry of the title cache that is read, in bytes.
+const MAX_CACHED_BYTES: u64 = 4 << 20;
 
 /// Row types that our own logs never have.
 const OWN_TYPES: [&str; 5] = [
@@ -43,26 +48,33 @@ impl Adapter for Dsh {
         Tool::Dsh
     }
 
-    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
-        Vec::new()
+    fn places(&self, environment: &Environment) -> Vec<PathBuf> {
+        listing::places(environment)
     }
 
-    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
-
-    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
-        Ok(Look::Sessions(Vec::new()))
+    fn scan(&self, place: &Path, walk: &mut Walk) {
+        listing::scan(place, walk);
     }
 
-    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
-        None
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(place, path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+        let listed = listing::look(path)?;
+        Ok(Look::Sessions(vec![listed]))
+    }
+
+    fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
+        listing::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {
         recognises(head)
     }
 
-    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)
+    fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)?.wanted(path, native_id)
     }
 }
 
@@ -135,6 +147,13 @@ fn generation(name: &str) -> Option<u64> {
     name.strip_prefix('v')?.strip_suffix('.')?.parse().ok()
 }
 
+/// Which of the files of one folder counts: the highest generation, and of two
+/// of one generation the plain one.
+fn rank(name: &str) -> Option<(u64, bool)> {
+    let is_plain = name.strip_suffix(".zstd").is_none();
+    Some((generation(name)?, is_plain))
+}
+
 /// The file of a newer generation in the same folder, if there is one.
 fn newest_generation(path: &Path) -> Option<PathBuf> {
     let asked = generation(path.file_name()?.to_str()?)?;
@@ -143,10 +162,8 @@ fn newest_generation(path: &Path) -> Option<PathBuf> {
         let Ok(name) = entry.file_name().into_string() else {
             continue;
         };
-        // A plain file goes before its compressed twin.
-        if let Some(generation) = generation(&name).filter(|found| *found > asked) {
-            let is_plain = entry.path().extension() == Some("jsonl".as_ref());
-            names.insert((generation, is_plain), entry.path());
+        if let Some(rank) = rank(&name).filter(|(found, _)| *found > asked) {
+            names.insert(rank, entry.path());
         }
     }
     names.into_values().next_back()
@@ -175,8 +192,8 @@ struct Log {
 }
 
 impl Log {
-    fn read(path: &Path) -> Result<Self, SourceError> {
-        let mut log = Self {
+    fn new() -> Self {
+        Self {
             header: None,
             surface: Fold::new(),
             title: None,
@@ -184,7 +201,11 @@ impl Log {
             dialogue: 0,
             known: 0,
             skipped: 0,
-        };
+        }
+    }
+
+    fn read(path: &Path) -> Result<Self, SourceError> {
+        let mut log = Self::new();
         // The seq of the next row, for logs whose rows don't say it.
         let next = Cell::new(0_u64);
         let is_wanted = |line: &[u8]| {
@@ -194,13 +215,7 @@ impl Log {
         };
         let skipped = records::each(path, is_wanted, |row: Row| {
             let place = next.get().saturating_sub(1);
-            if row.kind == "session" {
-                next.set(place);
-            } else if let Some(seq) = row.seq.or(row.seq0) {
-                next.set(seq.saturating_add(row.members()));
-            } else {
-                next.set(place.saturating_add(row.members()));
-            }
+            next.set(seq_after(&row, place));
             log.take(row, place);
         })?;
         log.skipped += skipped;
@@ -217,12 +232,7 @@ impl Log {
             "session" if self.header.is_none() => self.header = Some(row),
             "session/title" => match row.title() {
                 Some((title, by_person)) => {
-                    let source = if by_person {
-                        TitleSource::Person
-                    } else {
-                        TitleSource::Fallback
-                    };
-                    self.title = Some((time, title.to_owned(), source));
+                    self.title = Some((time, title.to_owned(), source(by_person)));
                 }
                 None => self.skipped += 1,
             },
@@ -269,6 +279,37 @@ impl Log {
     }
 }
 
+/// Who set a title.
+fn source(by_person: bool) -> TitleSource {
+    if by_person {
+        TitleSource::Person
+    } else {
+        TitleSource::Fallback
+    }
+}
+
+/// The seq of what follows a row, if that does not say its own.
+fn seq_after(row: &Row, place: u64) -> u64 {
+    if row.kind == "session" {
+        return place;
+    }
+    let seq = row.seq.or(row.seq0).unwrap_or(place);
+    seq.saturating_add(row.members())
+}
+
+/// What a header, or its absence, means for what was read.
+fn note_of(header: Option<&Row>) -> Option<String> {
+    let Some(header) = header else {
+        let note = "its header can't be read: where and when it began is not known";
+        return Some(note.to_owned());
+    };
+    let version = header.version.filter(|version| *version > NEWEST_VERSION)?;
+    Some(format!(
+        "its format has version {version}, and the newest known is {NEWEST_VERSION}: it was read \
+         as that"
+    ))
+}
+
 fn read_one(path: &Path, note: Option<&str>) -> Result<ForeignSession, SourceError> {
     let log = Log::read(path)?;
     let first_time = log.first_time.unwrap_or(0);
@@ -302,14 +343,8 @@ fn read_one(path: &Path, note: Option<&str>) -> Result<ForeignSession, SourceErr
     if let Some((time, title, source)) = title {
         builder.title(time, &title, source);
     }
-    if let Some(version) = version.filter(|version| *version > NEWEST_VERSION) {
-        builder.note(format!(
-            "its format has version {version}, and the newest known is {NEWEST_VERSION}: \
-             it was read as that"
-        ));
-    }
-    if log.header.is_none() {
-        builder.note("its header can't be read: where and when it began is not known");
+    if let Some(note) = note_of(log.header.as_ref()) {
+        builder.note(note);
     }
     if let Some(note) = note {
         builder.note(note);
@@ -383,7 +418,7 @@ fn cached_title(path: &Path, header: &Row) -> Option<String> {
     // `<home>/sessions/<slug>/<id>/`, or a copy of what lies in `sessions`.
     let cached: Cached = session.ancestors().skip(2).take(2).find_map(|home| {
         let cache = home.join("storages/session_projcache/sessions");
-        records::document(&cache.join(format!("{name}.json")))
+        records::document_within(&cache.join(format!("{name}.json")), MAX_CACHED_BYTES)
     })?;
     let identity = cached.record.identity;
     let is_seeded = |seeded: Option<bool>| seeded.unwrap_or(false);

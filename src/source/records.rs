@@ -248,9 +248,13 @@ fn glued<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
 
 /// A file that is one JSON document; `None` when it can't be read as that.
 pub(super) fn document<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    document_within(path, MAX_RECORD_BYTES as u64)
+}
+
+/// [`document`], if it has no more than `most` bytes.
+pub(super) fn document_within<T: DeserializeOwned>(path: &Path, most: u64) -> Option<T> {
     let mut bytes = Vec::new();
-    let limit = MAX_RECORD_BYTES as u64;
-    open(path).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
+    open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
     serde_json::from_slice(trimmed(&bytes)).ok()
 }
 

@@ -276,6 +276,14 @@ impl SessionPreview {
         }
     }
 
+    /// Goes to a message, counted from 0, and to the first place from there on
+    /// where this text is.
+    pub fn show_message(&mut self, message: usize, text: &str) {
+        let pager = &mut self.document.pager;
+        pager.go_to_message(message);
+        pager.search_for(text);
+    }
+
     /// The text being read, to scroll and to search.
     pub fn pager_mut(&mut self) -> &mut Pager {
         &mut self.document.pager

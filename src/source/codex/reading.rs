@@ -31,7 +31,7 @@ pub(super) struct Counts {
 #[derive(Default)]
 pub(super) struct Reading {
     /// Whether the display log is read in place of the model's history.
-    display: bool,
+    pub(super) display: bool,
     pub(super) history: History,
     /// The metadata of the file that was asked for.
     pub(super) meta: Option<Payload>,
@@ -47,7 +47,7 @@ pub(super) struct Reading {
     pub(super) renamed: Vec<(String, String)>,
     model: Arc<str>,
     pub(super) read: Counts,
-    shown: Counts,
+    pub(super) shown: Counts,
     /// Messages of a person or the model, and how many of them told nothing.
     pub(super) dialogue: usize,
     pub(super) unread: usize,
@@ -75,12 +75,17 @@ impl Reading {
         if !reading.lacks_a_role() {
             return Ok(reading);
         }
-        let mut reading = Self {
-            display: true,
-            ..Self::default()
-        };
+        let mut reading = Self::of_display();
         reading.files(leaf)?;
         Ok(reading)
+    }
+
+    /// Reads the display log in place of the model's history.
+    pub(super) fn of_display() -> Self {
+        Self {
+            display: true,
+            ..Self::default()
+        }
     }
 
     /// Whether the display log shows messages of a role that the history has
@@ -103,14 +108,12 @@ impl Reading {
         while let Some(last) = parts.last()
             && let Some(base) = self.base(&last.path)
         {
-            let id = printable(&base.thread_id);
             let Some(path) = rollouts.find(&base.thread_id, &last.path) else {
-                self.notes.push(format!(
-                    "the beginning is in the rollout {id}, which is not there"
-                ));
+                self.notes.push(lost_beginning(&base.thread_id));
                 break;
             };
             if parts.len() == MAX_FILES || !seen.insert(path.clone()) {
+                let id = printable(&base.thread_id);
                 self.notes.push(format!(
                     "the beginning is in the rollout {id}, which builds on this one"
                 ));
@@ -205,7 +208,9 @@ impl Reading {
         Ok(())
     }
 
-    fn record(&mut self, record: Record, leaf: Option<(&str, usize)>) {
+    /// Takes a record; `leaf` is the id in the name of the file that was asked
+    /// for, and the number of its line there.
+    pub(super) fn record(&mut self, record: Record, leaf: Option<(&str, usize)>) {
         if let Some(time) = record.timestamp.as_ref().and_then(millis) {
             self.time = time;
             if leaf.is_some() && self.first_time.is_none() {
@@ -452,7 +457,7 @@ fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-fn count_shown(mut shown: Counts, inner: &str, line: &[u8]) -> Counts {
+pub(super) fn count_shown(mut shown: Counts, inner: &str, line: &[u8]) -> Counts {
     let head = line.get(..ITEM_BYTES.min(line.len())).unwrap_or_default();
     let holds = |mark: &[u8]| memchr::memmem::find(head, mark).is_some();
     match inner {
@@ -480,6 +485,12 @@ pub(super) fn millis(time: &Value) -> Option<i64> {
         }
         _ => None,
     }
+}
+
+/// What is said of a beginning that no file has.
+pub(super) fn lost_beginning(id: &str) -> String {
+    let id = printable(id);
+    format!("the beginning is in the rollout {id}, which is not there")
 }
 
 /// A short text that a screen can show.

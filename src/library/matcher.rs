@@ -239,10 +239,9 @@ fn score_cwds(
 fn score_chunk(
     cwds: &[(&str, u64)],
     needles: &Needles,
-    scorer: &mut Scorer,
+    Scorer { matcher, buffer }: &mut Scorer,
     cancel: &CancellationToken,
 ) -> Option<Vec<Vec<u32>>> {
-    let Scorer { matcher, buffer } = scorer;
     let mut scores = vec![Vec::with_capacity(cwds.len()); needles.len()];
     for (at, (cwd, letters)) in cwds.iter().enumerate() {
         if at % STRIDE as usize == 0 && cancel.is_cancelled() {

@@ -8,14 +8,14 @@ use super::rows::{home_dir, short_path, tell_apart};
 use super::{Done, Runtime};
 use crate::library::index::{Hidden, Index};
 use crate::library::matcher::{self, Hits};
-use crate::library::query::Parsed;
+use crate::library::query::{Parsed, Problem};
 use crate::reference::ports::SurfaceReader;
 use crate::session::{Millis, SessionId};
 use crate::threads::lock;
 use crate::tool::Tool;
 
 /// How many rows a list gets.
-const ROWS: usize = 1_000;
+pub(super) const ROWS: usize = 1_000;
 
 /// A question for sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl Runtime {
                 matched: hits.matched,
                 total: hits.total,
                 hidden: index.hidden(),
-                hint: hint(&typed),
+                hint: hint(&typed.problems),
                 indexing: standing.indexing,
             };
             let _ = done.blocking_send(Done::Found(query, Ok(found)));
@@ -142,8 +142,8 @@ impl Runtime {
 }
 
 /// What of a query filters nothing, in one line.
-pub(super) fn hint(typed: &Parsed) -> Option<String> {
-    let problems: Vec<String> = typed.problems.iter().map(ToString::to_string).collect();
+pub(super) fn hint(problems: &[Problem]) -> Option<String> {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
     (!problems.is_empty()).then(|| problems.join(" · "))
 }
 

@@ -385,3 +385,31 @@ pub(super) fn current(nodes: &[Node], marker: Option<&str>, is_damaged: bool) ->
         is_cut: boundary.is_some(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn below_a_record_are_all_that_lead_up_to_it() {
+        let ups = [None, Some(0), Some(1), Some(4), Some(3), Some(6), Some(2)];
+        assert_eq!(under(&ups, 1), [1, 2, 5, 6]);
+        assert_eq!(under(&ups, 0), [0, 1, 2, 5, 6]);
+        assert_eq!(under(&ups, 5), [5]);
+        // Two that are each other's parents.
+        assert_eq!(under(&ups, 3), [3, 4]);
+    }
+
+    #[test]
+    fn a_parent_that_was_written_again_is_the_later_record() {
+        let node = |uuid: &str, parent: Option<&str>| Node {
+            uuid: Some(uuid.into()),
+            parent: parent.map(Into::into),
+            ..Node::default()
+        };
+        let nodes = [node("a", None), node("b", Some("a")), node("c", Some("b"))];
+        assert_eq!(Tree::new(&nodes).parents, [None, Some(0), Some(1)]);
+        let nodes = [node("a", None), node("b", Some("a")), node("a", None)];
+        assert_eq!(Tree::new(&nodes).parents, [None, Some(2), None]);
+    }
+}

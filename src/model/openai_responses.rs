@@ -47,6 +47,8 @@ struct Step {
 #[derive(Default, Deserialize)]
 struct Response {
     #[serde(default)]
+    status: Option<String>,
+    #[serde(default)]
     usage: Option<Tokens>,
     #[serde(default)]
     incomplete_details: Option<Incomplete>,
@@ -94,13 +96,13 @@ pub(super) fn read(event: &Event, sink: &mut Sink) -> Result<(), Report> {
             sink.refuse(&piece);
             Ok(())
         }
-        ("response.completed", _) => {
-            sink.finish(FinishReason::Stop);
-            sink.over();
-            Ok(())
+        (
+            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled",
+            _,
+        ) => {
+            let kind = kind.strip_prefix("response.").unwrap_or(kind);
+            ended(kind, response, sink)
         }
-        ("response.incomplete", _) => incomplete(response.incomplete_details, sink),
-        ("response.failed" | "response.cancelled", _) => Err(failed(response.error.as_ref())),
         ("error", _) => Err(reading::error_in(event).unwrap_or_else(|| failed(None))),
         ("", _) => match reading::error_in(event) {
             Some(report) => Err(report),
@@ -111,16 +113,25 @@ pub(super) fn read(event: &Event, sink: &mut Sink) -> Result<(), Report> {
     }
 }
 
-fn incomplete(details: Option<Incomplete>, sink: &mut Sink) -> Result<(), Report> {
-    match details.and_then(|details| details.reason).as_deref() {
-        Some("max_output_tokens") => {
-            sink.finish(FinishReason::Length);
-            sink.over();
-            Ok(())
+/// The last event. What the response says of itself counts more than the
+/// event's name: an answer that was cut may come as completed.
+fn ended(kind: &str, response: Response, sink: &mut Sink) -> Result<(), Report> {
+    let details = response.incomplete_details;
+    let reason = details.and_then(|details| details.reason);
+    let finish = match (response.status.as_deref().unwrap_or(kind), reason.as_deref()) {
+        ("completed", None) => FinishReason::Stop,
+        ("completed" | "incomplete", Some("max_output_tokens")) | ("incomplete", None) => {
+            FinishReason::Length
         }
-        Some("content_filter") => Err(Report::refused("its content filter ended the answer")),
-        other => Err(reading::odd_end(other.unwrap_or("incomplete"))),
-    }
+        ("completed" | "incomplete", Some("content_filter")) => {
+            return Err(Report::refused("its content filter ended the answer"));
+        }
+        ("completed" | "incomplete", Some(other)) => return Err(reading::odd_end(other)),
+        _ => return Err(failed(response.error.as_ref())),
+    };
+    sink.finish(finish);
+    sink.over();
+    Ok(())
 }
 
 fn failed(error: Option<&serde_json::Value>) -> Report {

@@ -244,6 +244,8 @@ fn an_answer_that_reaches_its_limit_says_so() {
     ] {
         assert_eq!(events(api, &[last]), ["length"], "{api:?}");
     }
+    let cut = r#"{"type":"response.completed","response":{"status":"incomplete"}}"#;
+    assert_eq!(events(Api::OpenaiResponses, &[cut]), ["length"]);
     let limit = r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}"#;
     assert_eq!(
         events(Api::Anthropic, &[limit, r#"{"type":"message_stop"}"#]),

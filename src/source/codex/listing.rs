@@ -15,6 +15,7 @@ use crate::source::database;
 use crate::source::glance::CUT;
 use crate::source::{
     Environment, FoundFile, Kind, Listed, Look, Named, SourceError, SourceNotice, Walk, records,
+    walk,
 };
 
 /// How many files are looked at for the beginning of one session.
@@ -38,12 +39,36 @@ pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
     inside.chain(databases).collect()
 }
 
-pub(super) fn scan(place: &Path, walk: &mut Walk) {
+/// What is kept in a place.
+enum PlaceKind {
+    /// Rollout files, in folders so many deep.
+    Rollouts {
+        depth: usize,
+    },
+    Index,
+    Databases,
+}
+
+fn place_kind(place: &Path) -> PlaceKind {
     match place.file_name().and_then(|name| name.to_str()) {
-        Some(home::SESSIONS) => rollouts(place, home::DEPTH, walk),
-        Some(home::ARCHIVED) => rollouts(place, 0, walk),
-        Some(home::INDEX) => walk.file(place.to_owned(), None),
-        _ => newest_database(place, walk),
+        Some(home::SESSIONS) => PlaceKind::Rollouts { depth: home::DEPTH },
+        Some(home::ARCHIVED) => PlaceKind::Rollouts { depth: 0 },
+        Some(home::INDEX) => PlaceKind::Index,
+        _ => PlaceKind::Databases,
+    }
+}
+
+/// The folder of the databases holds much else.
+pub(super) fn is_tree(place: &Path) -> bool {
+    let name = place.file_name().and_then(|name| name.to_str());
+    name == Some(home::SESSIONS)
+}
+
+pub(super) fn scan(place: &Path, walk: &mut Walk) {
+    match place_kind(place) {
+        PlaceKind::Rollouts { depth } => rollouts(place, depth, walk),
+        PlaceKind::Index => walk.file(place.to_owned(), None),
+        PlaceKind::Databases => newest_database(place, walk),
     }
 }
 
@@ -92,12 +117,13 @@ fn newest_database(folder: &Path, walk: &mut Walk) {
 
 pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
     let mut walk = Walk::default();
-    if is_rollout(path) {
-        rollout(path.to_owned(), &mut walk);
-    } else if is_database(path) {
-        newest_database(path.parent()?, &mut walk);
-    } else {
-        scan(place, &mut walk);
+    match place_kind(place) {
+        PlaceKind::Rollouts { depth } => {
+            if walk::folders(place, path)?.len() <= depth {
+                rollout(path.to_owned(), &mut walk);
+            }
+        }
+        PlaceKind::Index | PlaceKind::Databases => scan(place, &mut walk),
     }
     walk.files.into_iter().find(|found| found.path == path)
 }

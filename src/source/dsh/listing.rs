@@ -9,11 +9,13 @@ use super::{Log, about, cached_title, note_of, rank, seq_after, source};
 use crate::session::{Millis, Title, TitleSource, title};
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::{
-    Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records, torn,
+    Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records, torn, walk,
 };
 
 /// What a row that sets a title begins with.
 const TITLE: &[u8] = br#"{"type":"session/title""#;
+/// How many folders deep a log lies: a project's, a session's.
+const FOLDERS: usize = 2;
 /// What escapes a character of an id in the name of its folder.
 const ESCAPE: char = '~';
 
@@ -55,9 +57,11 @@ fn newest(folder: &Path, walk: &mut Walk) {
     }
 }
 
-pub(super) fn find(path: &Path) -> Option<FoundFile> {
+pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
     let mut walk = Walk::default();
-    newest(path.parent()?, &mut walk);
+    if walk::folders(place, path)?.len() == FOLDERS {
+        newest(path.parent()?, &mut walk);
+    }
     walk.files.into_iter().find(|found| found.path == path)
 }
 
@@ -147,9 +151,7 @@ impl Beginning {
     fn prompt(&self) -> Option<&str> {
         let mut said = self.log.surface.values();
         said.find_map(|(_, said)| match said {
-            Said::Person(text) => {
-                Some(text.as_str()).filter(|text| !title::fallback(text).is_empty())
-            }
+            Said::Person(text) => Some(&**text).filter(|text| !title::fallback(text).is_empty()),
             _ => None,
         })
     }

@@ -83,10 +83,7 @@ pub(super) fn read(path: &Path, wanted: Option<&str>) -> Result<Stored, SourceEr
         else {
             return Ok(None);
         };
-        let stored = connection
-            .query_row(SESSION, [&id], |row| Ok(session(row, id.clone())))
-            .optional()?;
-        let Some(mut stored) = stored else {
+        let Some(mut stored) = one(connection, tables, &id)? else {
             return Ok(None);
         };
         let others = "SELECT count(*) FROM session WHERE id != ?1";
@@ -97,17 +94,45 @@ pub(super) fn read(path: &Path, wanted: Option<&str>) -> Result<Stored, SourceEr
                 "the database holds {sessions} sessions, and this is the one used last"
             ));
         }
-        messages(connection, &mut stored)?;
-        if stored.records == 0 && tables.has(NEXT_FORM) {
-            let query = format!("SELECT count(*) FROM {NEXT_FORM} WHERE session_id = ?1");
-            stored.records = count(connection, &query, &stored.id)?;
-        }
         Ok(Some(stored))
     })?;
-    stored.ok_or_else(|| SourceError::NoSession {
+    stored.ok_or_else(|| no_session(path, wanted))
+}
+
+/// The sessions of these ids, all of one moment.
+pub(super) fn read_many(
+    path: &Path,
+    wanted: &[&str],
+) -> Result<Vec<Result<Stored, SourceError>>, SourceError> {
+    let stored = asked(path, |connection, tables| {
+        let stored = wanted.iter().map(|id| one(connection, tables, id));
+        stored.collect::<rusqlite::Result<Vec<_>>>()
+    })?;
+    let stored = wanted.iter().zip(stored);
+    let found = stored.map(|(id, stored)| stored.ok_or_else(|| no_session(path, Some(id))));
+    Ok(found.collect())
+}
+
+fn no_session(path: &Path, wanted: Option<&str>) -> SourceError {
+    SourceError::NoSession {
         path: path.to_owned(),
         wanted: wanted.map(str::to_owned),
-    })
+    }
+}
+
+fn one(connection: &Connection, tables: &Tables, id: &str) -> rusqlite::Result<Option<Stored>> {
+    let stored = connection
+        .query_row(SESSION, [id], |row| Ok(session(row, id.to_owned())))
+        .optional()?;
+    let Some(mut stored) = stored else {
+        return Ok(None);
+    };
+    messages(connection, &mut stored)?;
+    if stored.records == 0 && tables.has(NEXT_FORM) {
+        let query = format!("SELECT count(*) FROM {NEXT_FORM} WHERE session_id = ?1");
+        stored.records = count(connection, &query, &stored.id)?;
+    }
+    Ok(Some(stored))
 }
 
 /// Where messages of a form are that is not read yet.

@@ -8,7 +8,7 @@ use super::{Stored, files, is_database_file};
 use crate::session::{Millis, TitleSource};
 use crate::source::database;
 use crate::source::{
-    Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records,
+    Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records, walk,
 };
 
 /// The folder of the tool, or the database that the environment names.
@@ -71,12 +71,16 @@ fn document(path: PathBuf, walk: &mut Walk) {
 }
 
 pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
-    let name = path.file_name().and_then(|name| name.to_str());
     let mut walk = Walk::default();
-    if path == place || name.is_some_and(is_database_name) {
+    if path == place {
         database::found(path.to_owned(), &mut walk);
-    } else if is_document(path) {
-        document(path.to_owned(), &mut walk);
+        return walk.files.pop();
+    }
+    let name = path.file_name()?.to_str()?;
+    match walk::folders(place, path)?.as_slice() {
+        [] if is_database_name(name) => database::found(path.to_owned(), &mut walk),
+        ["storage", "session", _] if is_document(path) => document(path.to_owned(), &mut walk),
+        _ => {}
     }
     walk.files.pop()
 }

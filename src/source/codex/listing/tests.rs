@@ -94,6 +94,18 @@ fn rollouts_and_indexes_are_found_and_nothing_else() {
     ];
     expected.sort();
     assert_eq!(scanned(&home), expected);
+    let sessions = home.path("sessions");
+    for other in [
+        "2026/12/01/notes.jsonl",
+        "2026/12/01/deeper/rollout-x.jsonl",
+        "../archived_sessions/2026/rollout-y.jsonl",
+    ] {
+        assert_eq!(
+            Codex.find(&sessions, &sessions.join(other)),
+            None,
+            "{other}"
+        );
+    }
 }
 
 #[test]

@@ -76,8 +76,17 @@ fn of_a_folder_the_highest_generation_is_found_and_the_plain_one_of_two() {
         ]
     );
     assert_eq!(scanned(&dir.path().join("gone")), []);
-    let older = dir.path().join("--w--/session-1/session.v2.jsonl");
-    assert_eq!(Dsh.find(dir.path(), &older), None);
+    for other in [
+        "--w--/session-1/session.v2.jsonl",
+        "--w--/session-1/deeper/session.v11.jsonl",
+        "--w--/../_no-cwd/x/session.jsonl",
+    ] {
+        assert_eq!(
+            Dsh.find(dir.path(), &dir.path().join(other)),
+            None,
+            "{other}"
+        );
+    }
 }
 
 #[test]

@@ -42,7 +42,9 @@ fn scanned(place: &Path) -> Vec<(String, Option<String>)> {
     for found in &walk.files {
         assert_eq!(Opencode.find(place, &found.path).as_ref(), Some(found));
     }
-    assert_eq!(Opencode.find(place, &place.join("opencode.db-wal")), None);
+    for other in ["opencode.db-wal", "storage/../opencode.db", "log/x.json"] {
+        assert_eq!(Opencode.find(place, &place.join(other)), None, "{other}");
+    }
     let files = walk.files.into_iter();
     let mut files: Vec<_> = files
         .map(|file| {

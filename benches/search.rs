@@ -129,7 +129,7 @@ impl Writer {
         }
         let mut character = |_| char::from_u32(0x4e00 + numbers.zipf(4000) as u32).unwrap();
         let mut chinese: Vec<String> = (0..8000)
-            .map(|at| (0..1 + at % 3).map(&mut character).collect())
+            .map(|at| (0..=(at % 3)).map(&mut character).collect())
             .collect();
         chinese[300] = "登录".to_owned();
         Self {

@@ -42,6 +42,10 @@ impl Adapter for Codex {
         listing::places(environment)
     }
 
+    fn is_tree(&self, place: &Path) -> bool {
+        listing::is_tree(place)
+    }
+
     fn scan(&self, place: &Path, walk: &mut Walk) {
         listing::scan(place, walk);
     }

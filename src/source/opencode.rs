@@ -35,6 +35,11 @@ impl Adapter for Opencode {
         listing::places(environment)
     }
 
+    /// The old layout is not written any more; other folders are none of ours.
+    fn is_tree(&self, _: &Path) -> bool {
+        false
+    }
+
     fn scan(&self, place: &Path, walk: &mut Walk) {
         listing::scan(place, walk);
     }

@@ -1,0 +1,76 @@
+//! Values that have a form of their own: addresses, paths, headers.
+
+use std::path::{Path, PathBuf};
+
+use url::Url;
+
+use super::problem::Wrong;
+use crate::model::SecretString;
+
+/// The address of a server. It is not repeated when it is wrong: it may hold a
+/// password.
+pub(super) fn base_url(written: &str) -> Result<String, Wrong> {
+    let url = web_address(written)?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Wrong::new(
+            "an address holds no user and password; use `key` or `headers`",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(Wrong::new("an address ends before `?` and `#`"));
+    }
+    Ok(written.to_owned())
+}
+
+/// The address of a proxy.
+pub(super) fn proxy(written: &str) -> Result<String, Wrong> {
+    web_address(written)?;
+    Ok(written.to_owned())
+}
+
+fn web_address(written: &str) -> Result<Url, Wrong> {
+    match Url::parse(written) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
+        _ => Err(Wrong::new(
+            "this is an address that begins with http:// or https://",
+        )),
+    }
+}
+
+/// A proxy's address without the password that it may hold.
+pub(super) fn without_password(written: &str) -> String {
+    let Ok(mut url) = Url::parse(written) else {
+        return String::new();
+    };
+    if url.password().is_some() && url.set_password(None).is_err() {
+        return String::new();
+    }
+    url.to_string()
+}
+
+/// A path: `~/` is the person's own folder, a relative one starts at `folder`.
+pub(super) fn path(written: &str, folder: &Path) -> PathBuf {
+    let home = written.strip_prefix("~/").zip(directories::BaseDirs::new());
+    match home {
+        Some((rest, dirs)) => dirs.home_dir().join(rest),
+        None => folder.join(written),
+    }
+}
+
+/// The name of a header, as HTTP has it (RFC 9110, section 5.6.2).
+pub(super) fn header_name(name: &str) -> Result<(), Wrong> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if name.is_empty() || !name.chars().all(is_plain) {
+        return Err(Wrong::new("this is no name of a header"));
+    }
+    Ok(())
+}
+
+/// The value of a header. It is not repeated: it may be a key.
+pub(super) fn header_value(value: String) -> Result<SecretString, Wrong> {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    if !value.bytes().all(is_plain) {
+        return Err(Wrong::new("a header has plain letters and signs alone"));
+    }
+    Ok(SecretString::from(value))
+}

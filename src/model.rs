@@ -6,8 +6,11 @@
 //! ([`HttpProvider`]). Knows nothing of logs, turns or the screen: a caller
 //! sends messages and appends what comes back.
 
+mod catalogue;
+mod configured;
 mod endpoint;
 mod error;
+mod key;
 pub mod offline;
 mod provider;
 
@@ -20,8 +23,13 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 
+pub use catalogue::{
+    Catalogue, Entry, Facts, Layer, Origin, Refreshed, ShippedError, StoredError, StoredModels,
+};
+pub use configured::Configured;
 pub use endpoint::{Api, Endpoint, ExposeSecret, FixedKey, KeySource, Options, SecretString};
 pub use error::{ErrorClass, ModelError, NetworkFault, TimeLimit, Told};
+pub use key::{KeyError, KeyPlace, KeyStanding, PlacedKey};
 pub use provider::HttpProvider;
 
 use crate::reference::ports::{ModelRoute, ModelWindows, WindowError};

@@ -111,9 +111,9 @@ impl KeyError {
 /// What to do about variables that are not set.
 fn set_one(names: &[String]) -> String {
     match names {
-        [only] => format!("there is no key: set the environment variable {only}"),
+        [only] => format!("set the environment variable {only}"),
         _ => format!(
-            "there is no key: set one of the environment variables {}",
+            "set one of the environment variables {}",
             names.join(", ")
         ),
     }

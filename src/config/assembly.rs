@@ -1,0 +1,73 @@
+//! From settings to providers that can be asked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Config, ProviderConfig};
+use crate::model::{
+    Catalogue, Configured, Endpoint, ModelInfo, Models, Origin, PlacedKey, offline::Offline,
+};
+
+/// Every provider that the settings have, the offline one always. Nothing is
+/// asked, and no key is fetched: what is missing is an error of the provider
+/// that needs it, when it is asked.
+///
+/// `known` is what is known of models without the settings.
+#[must_use]
+pub fn models(config: &Config, known: &Catalogue) -> Models {
+    let catalogue = config.over(known);
+    let offline = Models::new().with(Arc::new(Offline::default()));
+    enabled(config).fold(offline, |models, (name, provider)| {
+        let known = catalogue.models(name);
+        let infos = known.map(|(id, entry)| entry.facts.info(name, id)).collect();
+        let endpoint = endpoint(name, provider, infos);
+        models.with(Arc::new(Configured::new(endpoint, provider.models.clone())))
+    })
+}
+
+/// Every provider of the settings, to be asked for what its server has: it
+/// answers with that alone.
+#[must_use]
+pub fn servers(config: &Config) -> BTreeMap<String, Configured> {
+    enabled(config)
+        .map(|(name, provider)| {
+            let endpoint = endpoint(name, provider, Vec::new());
+            (name.to_owned(), Configured::new(endpoint, BTreeMap::new()))
+        })
+        .collect()
+}
+
+fn enabled(config: &Config) -> impl Iterator<Item = (&str, &ProviderConfig)> {
+    let providers = config.providers.iter();
+    providers
+        .filter(|(_, provider)| provider.enabled)
+        .map(|(name, provider)| (name.as_str(), provider))
+}
+
+fn endpoint(name: &str, config: &ProviderConfig, models: Vec<ModelInfo>) -> Endpoint {
+    let key = config.key.clone().map(PlacedKey::new);
+    let headers = config.headers.iter();
+    Endpoint {
+        key: key.map(|key| Arc::new(key) as _),
+        headers: headers
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+        connect_timeout: config.connect_timeout,
+        idle_timeout: config.idle_timeout,
+        total_timeout: config.total_timeout,
+        ca_file: config.ca_file.clone(),
+        proxy: config.proxy.clone(),
+        models,
+        ..Endpoint::new(name, config.api, config.base_url.as_str())
+    }
+}
+
+impl Config {
+    /// What is known of models, with what the settings say over it.
+    #[must_use]
+    pub fn over(&self, known: &Catalogue) -> Catalogue {
+        let said = self.providers.iter();
+        let said = said.map(|(name, provider)| (name.clone(), provider.models.clone()));
+        known.clone().with(Origin::Settings, said.collect())
+    }
+}

@@ -6,10 +6,12 @@
 //! failed, 2 wrong usage.
 
 mod candidates;
+mod config;
 mod demo;
 mod doctor;
 mod error;
 mod mention;
+mod models;
 mod output;
 mod prepare;
 mod reindex;
@@ -40,6 +42,8 @@ Examples:
   ibid prepare --session ID                 what a model would get of a session
   ibid prepare --log FILE --json            the same of a log anywhere, with all facts
   ibid sessions list                        every session
+  ibid models                               models, their windows and prices
+  ibid config init                          a first settings file
   echo 'see @[x](dsh-session:ImEi)' | ibid mention parse
 
 Sessions are kept in $IBID_HOME, or the data folder of your system.";
@@ -75,6 +79,11 @@ enum Command {
     /// Show the full text of what a citation had to leave out
     #[command(subcommand)]
     Spill(spill::Command),
+    /// List the models there are, with what is known of them
+    Models(models::Args),
+    /// The settings: write, show and check them
+    #[command(subcommand)]
+    Config(config::Command),
     /// Open the chat with sample sessions to cite
     Demo(demo::Args),
 }
@@ -125,6 +134,8 @@ fn dispatch(args: Args, matches: &clap::ArgMatches, out: &mut Output) -> Result<
         Some(Command::Doctor(_)) => doctor::run(out),
         Some(Command::Reindex(_)) => reindex::run(out),
         Some(Command::Spill(command)) => spill::run(&command, out),
+        Some(Command::Models(args)) => models::run(&args, out),
+        Some(Command::Config(command)) => config::run(&command, out),
         Some(Command::Demo(args)) => demo::run(&args, out),
     }
 }

@@ -125,9 +125,9 @@ impl ConfigError {
 fn told(problems: &[Problem]) -> String {
     match problems {
         [only] => format!(", {only}"),
-        _ => problems
-            .iter()
-            .fold(":".to_owned(), |told, problem| format!("{told}\n  {problem}")),
+        _ => problems.iter().fold(":".to_owned(), |told, problem| {
+            format!("{told}\n  {problem}")
+        }),
     }
 }
 
@@ -164,12 +164,7 @@ impl Given {
         }
     }
 
-    fn of(
-        file: &Section<'_>,
-        folder: &Path,
-        defaults: &Self,
-        problems: &mut Problems<'_>,
-    ) -> Self {
+    fn of(file: &Section<'_>, folder: &Path, defaults: &Self, problems: &mut Problems<'_>) -> Self {
         file.only(NAMES, problems);
         let mut given = Self {
             model: file.get("model", problems, route),
@@ -185,17 +180,40 @@ impl Given {
         if let Some(section) = file.inner("providers", problems) {
             given.providers = providers::read(&section, folder, &defaults.providers, problems);
         }
-        if let Some(route) = &given.model {
-            let known = || {
-                let own = given.providers.keys().chain(defaults.providers.keys());
-                own.map(String::as_str).chain([offline::PROVIDER])
-            };
-            if !known().any(|name| name == route.provider) {
-                let wrong = unknown_name(&route.provider, "provider", known());
-                file.refuse_setting("model", wrong, problems);
-            }
+        if let Some(wrong) = given.model.as_ref().and_then(|route| {
+            let own = given.providers.iter().chain(&defaults.providers);
+            unusable(route, own)
+        }) {
+            file.refuse_setting("model", wrong, problems);
         }
         given
+    }
+}
+
+/// Why the provider of the chosen model can't be used. The first of a name
+/// counts.
+fn unusable<'g>(
+    route: &ModelRoute,
+    mut providers: impl Iterator<Item = (&'g String, &'g providers::Given)> + Clone,
+) -> Option<Wrong> {
+    if route.provider == offline::PROVIDER {
+        return (route.model != offline::MODEL)
+            .then(|| unknown_name(&route.model, "offline model", [offline::MODEL]));
+    }
+    let mut all = providers.clone();
+    match providers.find(|(name, _)| **name == route.provider) {
+        None => {
+            let names = all.map(|(name, _)| name.as_str());
+            Some(unknown_name(
+                &route.provider,
+                "provider",
+                names.chain([offline::PROVIDER]),
+            ))
+        }
+        Some(_) => {
+            let is_off = all.any(|(name, given)| *name == route.provider && given.is_off());
+            is_off.then(|| Wrong::new("this provider has `enabled = false`"))
+        }
     }
 }
 
@@ -234,7 +252,8 @@ impl Config {
         };
         let folder = path.parent().unwrap_or(Path::new(""));
         let shipped = Path::new(DEFAULTS_PATH);
-        let defaults = Given::read(DEFAULTS, folder, &Given::default()).map_err(invalid(shipped))?;
+        let defaults =
+            Given::read(DEFAULTS, folder, &Given::default()).map_err(invalid(shipped))?;
         let given = Given::read(text, folder, &defaults).map_err(invalid(path))?;
         let references = given.references.over(defaults.references);
         // Each was in its range by itself, and none depends on another.

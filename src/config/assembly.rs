@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::{Config, ProviderConfig};
 use crate::model::{
-    Catalogue, Configured, Endpoint, ModelInfo, Models, Origin, PlacedKey, offline::Offline,
+    Catalogue, Configured, Endpoint, ExposeSecret as _, ModelInfo, Models, Origin, PlacedKey,
+    offline::Offline,
 };
 
 /// Every provider that the settings have, the offline one always. Nothing is
@@ -19,7 +20,9 @@ pub fn models(config: &Config, known: &Catalogue) -> Models {
     let offline = Models::new().with(Arc::new(Offline::default()));
     enabled(config).fold(offline, |models, (name, provider)| {
         let known = catalogue.models(name);
-        let infos = known.map(|(id, entry)| entry.facts.info(name, id)).collect();
+        let infos = known
+            .map(|(id, entry)| entry.facts.info(name, id))
+            .collect();
         let endpoint = endpoint(name, provider, infos);
         models.with(Arc::new(Configured::new(endpoint, provider.models.clone())))
     })
@@ -47,6 +50,7 @@ fn enabled(config: &Config) -> impl Iterator<Item = (&str, &ProviderConfig)> {
 fn endpoint(name: &str, config: &ProviderConfig, models: Vec<ModelInfo>) -> Endpoint {
     let key = config.key.clone().map(PlacedKey::new);
     let headers = config.headers.iter();
+    let proxy = config.proxy.as_ref();
     Endpoint {
         key: key.map(|key| Arc::new(key) as _),
         headers: headers
@@ -56,7 +60,7 @@ fn endpoint(name: &str, config: &ProviderConfig, models: Vec<ModelInfo>) -> Endp
         idle_timeout: config.idle_timeout,
         total_timeout: config.total_timeout,
         ca_file: config.ca_file.clone(),
-        proxy: config.proxy.clone(),
+        proxy: proxy.map(|address| address.expose_secret().to_owned()),
         models,
         ..Endpoint::new(name, config.api, config.base_url.as_str())
     }

@@ -35,9 +35,7 @@ pub(super) fn read(
     section.only(NAMES, problems);
     let timeout = section.get("timeout", problems, |value| match positive(value)? {
         seconds @ 1..=LONGEST => Ok(Duration::from_secs(seconds)),
-        more => Err(Wrong::new(format!(
-            "{more} is more than {LONGEST} seconds"
-        ))),
+        more => Err(Wrong::new(format!("{more} is more than {LONGEST} seconds"))),
     });
     let given: Vec<&str> = ["env", "file", "command"]
         .into_iter()

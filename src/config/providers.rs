@@ -48,8 +48,9 @@ pub struct ProviderConfig {
     pub total_timeout: Option<Duration>,
     /// Certificates (PEM) to trust beside those of the system.
     pub ca_file: Option<PathBuf>,
-    /// The proxy to use; `None` for the one that the environment names.
-    pub proxy: Option<String>,
+    /// The proxy to use, whose address may hold a password; `None` for the one
+    /// that the environment names.
+    pub proxy: Option<SecretString>,
     /// What a person says of its models, by their ids.
     pub models: BTreeMap<String, Facts>,
 }
@@ -66,7 +67,7 @@ pub(super) struct Given {
     idle_timeout: Option<Duration>,
     total_timeout: Option<Duration>,
     ca_file: Option<PathBuf>,
-    proxy: Option<String>,
+    proxy: Option<SecretString>,
     models: BTreeMap<String, Facts>,
 }
 
@@ -113,13 +114,21 @@ fn name_of_a_provider(name: &str) -> Result<(), Wrong> {
 }
 
 impl Given {
+    /// Whether it is left out. The defaults leave none out, so what a person
+    /// says decides.
+    pub(super) fn is_off(&self) -> bool {
+        self.enabled == Some(false)
+    }
+
     fn read(section: &Section<'_>, folder: &Path, problems: &mut Problems<'_>) -> Self {
         section.only(NAMES, problems);
         let apis = Api::ALL.map(|api| (api.as_str(), api));
         Self {
             enabled: section.get("enabled", problems, flag),
             api: section.get("api", problems, one_of("API", &apis)),
-            base_url: section.get("base-url", problems, |value| values::base_url(&text(value)?)),
+            base_url: section.get("base-url", problems, |value| {
+                values::base_url(&text(value)?)
+            }),
             key: key::read(section, folder, problems),
             headers: headers(section, problems),
             connect_timeout: seconds(section, "connect-timeout", problems),
@@ -179,9 +188,7 @@ impl Given {
 fn seconds(section: &Section<'_>, name: &str, problems: &mut Problems<'_>) -> Option<Duration> {
     section.get(name, problems, |value| match positive(value)? {
         seconds @ 1..=LONGEST => Ok(Duration::from_secs(seconds)),
-        more => Err(Wrong::new(format!(
-            "{more} is more than {LONGEST} seconds"
-        ))),
+        more => Err(Wrong::new(format!("{more} is more than {LONGEST} seconds"))),
     })
 }
 
@@ -192,10 +199,10 @@ fn headers(section: &Section<'_>, problems: &mut Problems<'_>) -> BTreeMap<Strin
     let names: Vec<String> = section.names().map(str::to_owned).collect();
     let mut headers = BTreeMap::new();
     for name in names {
-        let value = section.get(&name, problems, |value| {
-            values::header_name(&name)?;
-            values::header_value(text(value)?)
-        });
+        if let Err(wrong) = values::header_name(&name) {
+            section.refuse_name(&name, wrong, problems);
+        }
+        let value = section.get(&name, problems, |value| values::header_value(text(value)?));
         if let Some(value) = value {
             headers.insert(name, value);
         }

@@ -154,9 +154,19 @@ impl<'d> Section<'d> {
         problems.add(&self.span, self.name.clone(), wrong);
     }
 
+    /// Notes what is wrong with the name of something in it.
+    pub(super) fn refuse_name(&self, name: &str, wrong: Wrong, problems: &mut Problems<'_>) {
+        let key = self.table.get_key_value(name);
+        let span = key.map_or(self.span.clone(), |(key, _)| key.span());
+        problems.add(&span, self.full(name), wrong);
+    }
+
     /// Notes what is wrong with a setting that could be read.
     pub(super) fn refuse_setting(&self, name: &str, wrong: Wrong, problems: &mut Problems<'_>) {
-        let span = self.table.get(name).map_or(self.span.clone(), Spanned::span);
+        let span = self
+            .table
+            .get(name)
+            .map_or(self.span.clone(), Spanned::span);
         problems.add(&span, self.full(name), wrong);
     }
 }
@@ -204,8 +214,12 @@ pub(super) fn whole(value: &DeValue<'_>) -> Result<u64, Wrong> {
     let number = value
         .as_integer()
         .ok_or_else(|| unlike("a whole number", value))?;
-    u64::from_str_radix(number.as_str(), number.radix())
-        .map_err(|_| Wrong::new(format!("{number} is no whole number from 0 to {}", u64::MAX)))
+    u64::from_str_radix(number.as_str(), number.radix()).map_err(|_| {
+        Wrong::new(format!(
+            "{number} is no whole number from 0 to {}",
+            u64::MAX
+        ))
+    })
 }
 
 /// A whole number, from 1.

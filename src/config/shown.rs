@@ -65,16 +65,9 @@ struct Provider<'c> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case", untagged)]
 enum Key<'c> {
-    Variables {
-        env: &'c [String],
-    },
-    File {
-        file: &'c Path,
-    },
-    Command {
-        command: &'c [String],
-        timeout: u64,
-    },
+    Variables { env: &'c [String] },
+    File { file: &'c Path },
+    Command { command: &'c [String], timeout: u64 },
 }
 
 #[derive(Debug, Serialize)]
@@ -105,7 +98,12 @@ impl<'c> From<&'c Config> for Shown<'c> {
                 context_fraction: references.context_fraction(),
             },
             sources: Sources {
-                tools: config.sources.tools.iter().map(|tool| tool.name()).collect(),
+                tools: config
+                    .sources
+                    .tools
+                    .iter()
+                    .map(|tool| tool.name())
+                    .collect(),
                 show_subagents: config.sources.show_subagents,
             },
             providers: providers
@@ -127,10 +125,12 @@ impl<'c> From<&'c ProviderConfig> for Provider<'c> {
             idle_timeout: config.idle_timeout.as_secs(),
             total_timeout: config.total_timeout.map(|time| time.as_secs()),
             ca_file: config.ca_file.as_deref(),
-            proxy: config.proxy.as_deref().map(values::without_password),
+            proxy: config.proxy.as_ref().map(values::without_password),
             key: config.key.as_ref().map(Key::from),
             headers: headers.map(|name| (name.as_str(), HIDDEN)).collect(),
-            models: models.map(|(id, facts)| (id.as_str(), facts.into())).collect(),
+            models: models
+                .map(|(id, facts)| (id.as_str(), facts.into()))
+                .collect(),
         }
     }
 }

@@ -47,7 +47,9 @@ pub fn write_starter(home: &Path) -> Result<PathBuf, ConfigError> {
 /// The defaults with every setting commented out. What explains the file
 /// itself, up to its first empty line, gives way to other words.
 pub(super) fn starter() -> String {
-    let body = DEFAULTS.split_once("\n\n").map_or(DEFAULTS, |(_, body)| body);
+    let body = DEFAULTS
+        .split_once("\n\n")
+        .map_or(DEFAULTS, |(_, body)| body);
     let mut text = HEAD.to_owned();
     for line in body.lines() {
         let is_setting = line.starts_with(|c: char| c.is_ascii_lowercase() || c == '"');

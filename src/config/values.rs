@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use url::Url;
 
 use super::problem::Wrong;
-use crate::model::SecretString;
+use crate::model::{ExposeSecret as _, SecretString};
 
 /// The address of a server. It is not repeated when it is wrong: it may hold a
 /// password.
@@ -23,9 +23,9 @@ pub(super) fn base_url(written: &str) -> Result<String, Wrong> {
 }
 
 /// The address of a proxy.
-pub(super) fn proxy(written: &str) -> Result<String, Wrong> {
+pub(super) fn proxy(written: &str) -> Result<SecretString, Wrong> {
     web_address(written)?;
-    Ok(written.to_owned())
+    Ok(SecretString::from(written))
 }
 
 fn web_address(written: &str) -> Result<Url, Wrong> {
@@ -38,8 +38,8 @@ fn web_address(written: &str) -> Result<Url, Wrong> {
 }
 
 /// A proxy's address without the password that it may hold.
-pub(super) fn without_password(written: &str) -> String {
-    let Ok(mut url) = Url::parse(written) else {
+pub(super) fn without_password(address: &SecretString) -> String {
+    let Ok(mut url) = Url::parse(address.expose_secret()) else {
         return String::new();
     };
     if url.password().is_some() && url.set_password(None).is_err() {

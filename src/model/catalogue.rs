@@ -190,14 +190,28 @@ mod tests {
     #[test]
     fn the_shipped_list_has_windows_and_prices_of_the_large_providers() {
         let catalogue = Catalogue::shipped().unwrap();
-        for provider in ["anthropic", "deepseek", "gemini", "groq", "mistral", "openai", "xai"] {
+        for provider in [
+            "anthropic",
+            "deepseek",
+            "gemini",
+            "groq",
+            "mistral",
+            "openai",
+            "xai",
+        ] {
             let models: Vec<_> = catalogue.models(provider).collect();
             assert!(models.len() > 3, "{provider}");
             for (id, entry) in models {
                 let facts = &entry.facts;
-                assert!(!id.is_empty() && facts.context_window > Some(0), "{provider}/{id}");
+                assert!(
+                    !id.is_empty() && facts.context_window > Some(0),
+                    "{provider}/{id}"
+                );
                 assert!(facts.max_output != Some(0), "{provider}/{id}");
-                for price in [facts.input_price, facts.output_price].into_iter().flatten() {
+                for price in [facts.input_price, facts.output_price]
+                    .into_iter()
+                    .flatten()
+                {
                     assert!((0.0..1_000.0).contains(&price), "{provider}/{id}: {price}");
                 }
             }

@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::{self, StreamExt as _};
 
-use super::{AnswerStream, Endpoint, Facts, HttpProvider, ModelError, ModelInfo, Provider, Request};
+use super::{
+    AnswerStream, Endpoint, Facts, HttpProvider, ModelError, ModelInfo, Provider, Request,
+};
 
 /// A provider that is made when it is first asked, so that a dozen that nobody
 /// asks cost nothing, and settings that can't be used are an error of that

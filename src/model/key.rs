@@ -112,10 +112,7 @@ impl KeyError {
 fn set_one(names: &[String]) -> String {
     match names {
         [only] => format!("set the environment variable {only}"),
-        _ => format!(
-            "set one of the environment variables {}",
-            names.join(", ")
-        ),
+        _ => format!("set one of the environment variables {}", names.join(", ")),
     }
 }
 

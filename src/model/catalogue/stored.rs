@@ -124,7 +124,8 @@ impl StoredModels {
         let mut text = Vec::new();
         let file = std::fs::File::open(path).map_err(io)?;
         file.take(MOST_BYTES).read_to_end(&mut text).map_err(io)?;
-        let file: File = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        let file: File =
+            serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
         if file.version != VERSION {
             return Err(damaged(format!("its version is {}", file.version)));
         }
@@ -215,13 +216,20 @@ mod tests {
     fn a_name_that_is_just_the_id_says_nothing() {
         let layer = one().into_layer();
         let facts = layer.get("p").unwrap().get("m").unwrap();
-        assert_eq!((facts.name.as_deref(), facts.context_window), (None, Some(5)));
+        assert_eq!(
+            (facts.name.as_deref(), facts.context_window),
+            (None, Some(5))
+        );
     }
 
     #[test]
     fn a_server_can_tell_nothing_out_of_all_measure() {
         let long = "x".repeat(LONGEST_NAME + 1);
-        let mut models = vec![told(&long, "a", None), told("", "b", None), told("m", &long, None)];
+        let mut models = vec![
+            told(&long, "a", None),
+            told("", "b", None),
+            told("m", &long, None),
+        ];
         models.extend((0..MOST_MODELS).map(|id| told(&id.to_string(), "", None)));
         let refreshed = Refreshed::new(Millis(0), &models);
         assert_eq!(refreshed.models.len(), MOST_MODELS);
@@ -241,7 +249,10 @@ mod tests {
         }
         one().save(&path).unwrap();
         assert_eq!(StoredModels::load(&path).unwrap(), one());
-        assert_eq!(StoredModels::load(dir.path()).unwrap_err().code(), "MODELS_DAMAGED");
+        assert_eq!(
+            StoredModels::load(dir.path()).unwrap_err().code(),
+            "MODELS_DAMAGED"
+        );
         assert_eq!(one().save(dir.path()).unwrap_err().code(), "MODELS_IO");
     }
 }

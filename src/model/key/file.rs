@@ -38,9 +38,7 @@ pub(super) fn read(path: &Path) -> Result<SecretString, KeyError> {
 #[cfg(unix)]
 fn check_mode(path: &Path, file: &File) -> Result<(), KeyError> {
     use std::os::unix::fs::PermissionsExt as _;
-    let metadata = file
-        .metadata()
-        .map_err(|error| unreadable(path, &error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 == 0 {
         return Ok(());

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use futures_util::FutureExt as _;
@@ -53,7 +53,10 @@ async fn refused(key: &PlacedKey) -> KeyError {
 
 #[tokio::test]
 async fn the_first_variable_that_is_set_gives_the_key() {
-    assert_eq!(found(&variables(&["NONE", "EMPTY", "KEY", "OTHER"])).await, SECRET);
+    assert_eq!(
+        found(&variables(&["NONE", "EMPTY", "KEY", "OTHER"])).await,
+        SECRET
+    );
     assert_eq!(variables(&["KEY"]).standing(), Ok(KeyStanding::There));
 }
 
@@ -61,10 +64,23 @@ async fn the_first_variable_that_is_set_gives_the_key() {
 async fn a_variable_that_is_not_set_is_named() {
     let error = refused(&variables(&["NONE"])).await;
     assert_eq!(error.code(), "KEY_NOT_SET");
-    assert!(error.to_string().contains("set the environment variable NONE"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("set the environment variable NONE"),
+        "{error}"
+    );
     let error = refused(&variables(&["NONE", "EMPTY"])).await;
-    assert!(error.to_string().contains("one of the environment variables NONE, EMPTY"), "{error}");
-    assert_eq!(variables(&["NONE"]).standing().unwrap_err().code(), "KEY_NOT_SET");
+    assert!(
+        error
+            .to_string()
+            .contains("one of the environment variables NONE, EMPTY"),
+        "{error}"
+    );
+    assert_eq!(
+        variables(&["NONE"]).standing().unwrap_err().code(),
+        "KEY_NOT_SET"
+    );
 }
 
 #[tokio::test]
@@ -110,7 +126,10 @@ async fn a_file_that_is_mended_is_read_again() {
 async fn what_is_no_file_is_named_and_never_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let pipe = dir.path().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(&pipe)
+        .status()
+        .unwrap();
     assert!(made.success());
     for path in [dir.path().to_owned(), dir.path().join("gone"), pipe] {
         let error = refused(&PlacedKey::new(KeyPlace::File(path.clone()))).await;
@@ -123,7 +142,13 @@ async fn what_is_no_file_is_named_and_never_waited_for() {
 async fn an_empty_or_binary_file_holds_no_key() {
     let dir = tempfile::tempdir().unwrap();
     let long = vec![b'a'; MOST_BYTES + 1];
-    for content in [&b""[..], b"\nsk-very-secret", b"\xff\xfe", "schlüssel".as_bytes(), &long] {
+    for content in [
+        &b""[..],
+        b"\nsk-very-secret",
+        b"\xff\xfe",
+        "schlüssel".as_bytes(),
+        &long,
+    ] {
         let path = key_file(dir.path(), content, 0o600);
         let error = refused(&PlacedKey::new(KeyPlace::File(path))).await;
         assert_eq!(error.code(), "KEY_INVALID");
@@ -151,7 +176,7 @@ async fn a_commands_words_are_never_read_by_a_shell() {
 
 #[tokio::test]
 async fn a_command_that_fails_tells_its_complaint_made_safe() {
-    let key = shell("echo 'sk-very-secret'; printf 'no \\033[31msuch\\nentry' >&2; exit 3");
+    let key = shell("printf sk-very; echo -secret; printf 'no \\033[31msuch\\nentry' >&2; exit 3");
     let error = refused(&key).await;
     assert_eq!(error.code(), "KEY_COMMAND");
     let text = error.to_string();

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::{Config, ProviderConfig};
 use crate::model::{
-    Catalogue, Configured, Endpoint, ExposeSecret as _, ModelInfo, Models, Origin, PlacedKey,
-    offline::Offline,
+    Catalogue, Configured, Endpoint, ExposeSecret as _, Models, Origin, PlacedKey, offline::Offline,
 };
 
 /// Every provider that the settings have, the offline one always. Nothing is
@@ -16,26 +15,19 @@ use crate::model::{
 /// `known` is what is known of models without the settings.
 #[must_use]
 pub fn models(config: &Config, known: &Catalogue) -> Models {
-    let catalogue = config.over(known);
     let offline = Models::new().with(Arc::new(Offline::default()));
-    enabled(config).fold(offline, |models, (name, provider)| {
-        let known = catalogue.models(name);
-        let infos = known
-            .map(|(id, entry)| entry.facts.info(name, id))
-            .collect();
-        let endpoint = endpoint(name, provider, infos);
-        models.with(Arc::new(Configured::new(endpoint, provider.models.clone())))
-    })
+    let servers = servers(config, known).into_values();
+    servers.fold(offline, |models, server| models.with(Arc::new(server)))
 }
 
-/// Every provider of the settings, to be asked for what its server has: it
-/// answers with that alone.
+/// Every server of the settings, by the name of its provider.
 #[must_use]
-pub fn servers(config: &Config) -> BTreeMap<String, Configured> {
+pub fn servers(config: &Config, known: &Catalogue) -> BTreeMap<String, Configured> {
     enabled(config)
         .map(|(name, provider)| {
-            let endpoint = endpoint(name, provider, Vec::new());
-            (name.to_owned(), Configured::new(endpoint, BTreeMap::new()))
+            let said = provider.models.clone();
+            let server = Configured::new(endpoint(name, provider), known, said);
+            (name.to_owned(), server)
         })
         .collect()
 }
@@ -47,7 +39,7 @@ fn enabled(config: &Config) -> impl Iterator<Item = (&str, &ProviderConfig)> {
         .map(|(name, provider)| (name.as_str(), provider))
 }
 
-fn endpoint(name: &str, config: &ProviderConfig, models: Vec<ModelInfo>) -> Endpoint {
+fn endpoint(name: &str, config: &ProviderConfig) -> Endpoint {
     let key = config.key.clone().map(PlacedKey::new);
     let headers = config.headers.iter();
     let proxy = config.proxy.as_ref();
@@ -61,7 +53,6 @@ fn endpoint(name: &str, config: &ProviderConfig, models: Vec<ModelInfo>) -> Endp
         total_timeout: config.total_timeout,
         ca_file: config.ca_file.clone(),
         proxy: proxy.map(|address| address.expose_secret().to_owned()),
-        models,
         ..Endpoint::new(name, config.api, config.base_url.as_str())
     }
 }

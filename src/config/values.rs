@@ -10,7 +10,7 @@ use crate::model::{ExposeSecret as _, SecretString};
 /// The address of a server. It is not repeated when it is wrong: it may hold a
 /// password.
 pub(super) fn base_url(written: &str) -> Result<String, Wrong> {
-    let url = web_address(written)?;
+    let url = address(written, &["http", "https"])?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(Wrong::new(
             "an address holds no user and password; use `key` or `headers`",
@@ -22,18 +22,24 @@ pub(super) fn base_url(written: &str) -> Result<String, Wrong> {
     Ok(written.to_owned())
 }
 
-/// The address of a proxy.
+/// The address of a proxy, or nothing for none at all.
 pub(super) fn proxy(written: &str) -> Result<SecretString, Wrong> {
-    web_address(written)?;
+    if !written.is_empty() {
+        address(written, &["http", "https", "socks5", "socks5h"])?;
+    }
     Ok(SecretString::from(written))
 }
 
-fn web_address(written: &str) -> Result<Url, Wrong> {
+fn address(written: &str, schemes: &[&str]) -> Result<Url, Wrong> {
     match Url::parse(written) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
-        _ => Err(Wrong::new(
-            "this is an address that begins with http:// or https://",
-        )),
+        Ok(url) if schemes.contains(&url.scheme()) && url.has_host() => Ok(url),
+        _ => {
+            let schemes: Vec<String> = schemes.iter().map(|name| format!("{name}://")).collect();
+            let schemes = schemes.join(", ");
+            Err(Wrong::new(format!(
+                "this is an address that begins with one of {schemes}"
+            )))
+        }
     }
 }
 

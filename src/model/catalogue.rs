@@ -158,6 +158,16 @@ impl Catalogue {
         self
     }
 
+    /// What is known of the models of one provider, alone.
+    #[must_use]
+    pub fn of(&self, provider: &str) -> Self {
+        let models = self.entries.get_key_value(provider);
+        let models = models.map(|(name, models)| (name.clone(), models.clone()));
+        Self {
+            entries: models.into_iter().collect(),
+        }
+    }
+
     /// The models that a provider is known to have, by their ids.
     pub fn models(&self, provider: &str) -> impl Iterator<Item = (&str, &Entry)> {
         let models = self.entries.get(provider).into_iter().flatten();

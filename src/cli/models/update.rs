@@ -11,7 +11,7 @@ use crate::cli::{CliError, Output, output};
 use crate::config::{self, Config};
 use crate::figures::counted;
 use crate::model::{
-    Configured, ModelError, ModelInfo, PlacedKey, Provider as _, Refreshed, StoredModels,
+    Catalogue, Configured, ModelError, ModelInfo, PlacedKey, Refreshed, StoredModels,
 };
 use crate::session::Millis;
 
@@ -59,7 +59,7 @@ type Answer = Result<Vec<ModelInfo>, Failure>;
 
 pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let (home, config) = crate::cli::home()?;
-    let mut servers = config::servers(&config);
+    let mut servers = config::servers(&config, &Catalogue::default());
     if let Some(name) = &args.provider {
         if !servers.contains_key(name) {
             let known = servers.into_keys().collect();
@@ -93,7 +93,7 @@ async fn ask(servers: BTreeMap<String, Configured>, config: &Config) -> Vec<(Str
         if let Some(Err(missing)) = place.map(|place| PlacedKey::new(place).standing()) {
             return (name, Err(Failure::new(missing.code(), missing)));
         }
-        let answer = match tokio::time::timeout(LONGEST, server.list_models()).await {
+        let answer = match tokio::time::timeout(LONGEST, server.tells()).await {
             Ok(Ok(models)) => Ok(models),
             Ok(Err(error)) => Err(Failure::new(error.code(), error)),
             Err(_) => {

@@ -12,6 +12,8 @@ pub use portable_pty::CommandBuilder;
 use portable_pty::{Child, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
 pub use vt100::Screen;
 
+use crate::support::key_variables;
+
 /// How long anything may take before a test gives up. Far more than it takes:
 /// the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -58,6 +60,9 @@ pub fn set_up(command: &mut CommandBuilder, home: &Path, cwd: &Path) {
     command.env("HOME", home.join("person"));
     command.env("TERM", "xterm-256color");
     for name in ibid::source::VARIABLES {
+        command.env_remove(name);
+    }
+    for name in key_variables() {
         command.env_remove(name);
     }
     for name in ["NO_COLOR", "VISUAL", "EDITOR", "ENV", "RUST_BACKTRACE"] {

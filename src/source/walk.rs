@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirEntry, FileType};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +36,17 @@ pub struct Walk {
     /// What was passed over for a reason.
     pub obstacles: Vec<Obstacle>,
     cancel: CancellationToken,
+}
+
+/// The names of the folders between a place and a file in it; `None` when it
+/// does not lie in it, or a name is not UTF-8.
+pub(super) fn folders<'a>(place: &Path, file: &'a Path) -> Option<Vec<&'a str>> {
+    let folders = file.strip_prefix(place).ok()?.parent()?.components();
+    let name = |folder| match folder {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    };
+    folders.map(name).collect()
 }
 
 impl Walk {

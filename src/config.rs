@@ -180,41 +180,39 @@ impl Given {
         if let Some(section) = file.inner("providers", problems) {
             given.providers = providers::read(&section, folder, &defaults.providers, problems);
         }
-        if let Some(wrong) = given.model.as_ref().and_then(|route| {
-            let own = given.providers.iter().chain(&defaults.providers);
-            unusable(route, own)
-        }) {
+        let route = given.model.as_ref();
+        let wrong = route.and_then(|route| unusable(route, &given.providers, &defaults.providers));
+        if let Some(wrong) = wrong {
             file.refuse_setting("model", wrong, problems);
         }
         given
     }
 }
 
-/// Why the provider of the chosen model can't be used. The first of a name
-/// counts.
-fn unusable<'g>(
+/// Why the chosen model can't be asked: of providers that the person's file
+/// names, and of those that are known without it.
+fn unusable(
     route: &ModelRoute,
-    mut providers: impl Iterator<Item = (&'g String, &'g providers::Given)> + Clone,
+    own: &BTreeMap<String, providers::Given>,
+    known: &BTreeMap<String, providers::Given>,
 ) -> Option<Wrong> {
-    if route.provider == offline::PROVIDER {
-        return (route.model != offline::MODEL)
-            .then(|| unknown_name(&route.model, "offline model", [offline::MODEL]));
+    let ModelRoute { provider, model } = route;
+    if provider == offline::PROVIDER {
+        let is_there = model == offline::MODEL;
+        return (!is_there).then(|| unknown_name(model, "offline model", [offline::MODEL]));
     }
-    let mut all = providers.clone();
-    match providers.find(|(name, _)| **name == route.provider) {
-        None => {
-            let names = all.map(|(name, _)| name.as_str());
-            Some(unknown_name(
-                &route.provider,
-                "provider",
-                names.chain([offline::PROVIDER]),
-            ))
-        }
-        Some(_) => {
-            let is_off = all.any(|(name, given)| *name == route.provider && given.is_off());
-            is_off.then(|| Wrong::new("this provider has `enabled = false`"))
-        }
+    if own.get(provider).is_some_and(providers::Given::is_off) {
+        return Some(Wrong::new("this provider has `enabled = false`"));
     }
+    if own.contains_key(provider) || known.contains_key(provider) {
+        return None;
+    }
+    let names = own.keys().chain(known.keys()).map(String::as_str);
+    Some(unknown_name(
+        provider,
+        "provider",
+        names.chain([offline::PROVIDER]),
+    ))
 }
 
 /// A model with its provider, `provider/model`.

@@ -26,7 +26,7 @@ pub fn servers(config: &Config, known: &Catalogue) -> BTreeMap<String, Configure
     enabled(config)
         .map(|(name, provider)| {
             let said = provider.models.clone();
-            let server = Configured::new(endpoint(name, provider), known, said);
+            let server = Configured::new(&endpoint(name, provider), known, said);
             (name.to_owned(), server)
         })
         .collect()

@@ -15,7 +15,7 @@ use crate::model::KeyPlace;
 const NAMES: &[&str] = &["env", "file", "command", "timeout"];
 /// How long a command may take where nothing else is said: a person may have
 /// to unlock something.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// The longest time that can be set for it, in seconds.
 const LONGEST: u64 = 3_600;
 /// The longest name of a variable.
@@ -28,9 +28,7 @@ pub(super) fn read(
     problems: &mut Problems<'_>,
 ) -> Option<KeyPlace> {
     // A key that stands in the settings itself is refused, and not repeated.
-    if section.get("key", problems, is_table).is_none() {
-        return None;
-    }
+    section.get("key", problems, is_table)?;
     let section = section.inner("key", problems)?;
     section.only(NAMES, problems);
     let timeout = section.get("timeout", problems, |value| match positive(value)? {

@@ -66,28 +66,28 @@ impl Wrong {
 #[derive(Debug)]
 pub(super) struct Problems<'t> {
     text: &'t str,
-    found: BTreeSet<(usize, usize)>,
-    problems: Vec<(usize, Problem)>,
+    places: BTreeSet<(usize, usize)>,
+    told: Vec<(usize, Problem)>,
 }
 
 impl<'t> Problems<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         Self {
             text,
-            found: BTreeSet::new(),
-            problems: Vec::new(),
+            places: BTreeSet::new(),
+            told: Vec::new(),
         }
     }
 
     /// Notes a problem. A second one of the same setting at the same place
     /// says nothing new.
     pub(super) fn add(&mut self, span: &Range<usize>, setting: String, wrong: Wrong) {
-        if !self.found.insert((span.start, span.end)) {
+        if !self.places.insert((span.start, span.end)) {
             return;
         }
         let (line, column) = self.place(span.start);
         let Wrong { problem, nearest } = wrong;
-        self.problems.push((
+        self.told.push((
             span.start,
             Problem {
                 line,
@@ -100,11 +100,8 @@ impl<'t> Problems<'t> {
     }
 
     pub(super) fn into_vec(mut self) -> Vec<Problem> {
-        self.problems.sort_by_key(|(at, _)| *at);
-        self.problems
-            .into_iter()
-            .map(|(_, problem)| problem)
-            .collect()
+        self.told.sort_by_key(|(at, _)| *at);
+        self.told.into_iter().map(|(_, problem)| problem).collect()
     }
 
     /// Line and column of a byte, both from 1.

@@ -93,7 +93,7 @@ impl<'d> Section<'d> {
             return None;
         };
         let mut read_all = Vec::with_capacity(list.len());
-        for entry in list.iter() {
+        for entry in list {
             match read(entry.get_ref()) {
                 Ok(value) => read_all.push(value),
                 Err(wrong) => problems.add(&entry.span(), self.full(name), wrong),

@@ -25,6 +25,7 @@ pub struct Shown<'c> {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::struct_field_names, reason = "the names of the settings")]
 struct References {
     max_references: usize,
     candidate_limit: usize,

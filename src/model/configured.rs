@@ -35,7 +35,7 @@ impl Configured {
     /// difference. `known` is what the catalogue has without the settings,
     /// `said` what these say. Nobody is asked yet.
     #[must_use]
-    pub fn new(endpoint: Endpoint, known: &Catalogue, said: BTreeMap<String, Facts>) -> Self {
+    pub fn new(endpoint: &Endpoint, known: &Catalogue, said: BTreeMap<String, Facts>) -> Self {
         let name = endpoint.name.clone();
         let mine = known.of(&name);
         let settled = settled(&name, &mine, &BTreeMap::new(), &said);
@@ -150,7 +150,7 @@ mod tests {
         ]);
         let known = Catalogue::default().with(Origin::Shipped, known);
         let endpoint = Endpoint::new("p", Api::OpenaiChat, base_url);
-        Configured::new(endpoint, &known, facts(&[("c", 3)]))
+        Configured::new(&endpoint, &known, facts(&[("c", 3)]))
     }
 
     fn windows(provider: &Configured, models: &[&str]) -> Vec<Option<u64>> {

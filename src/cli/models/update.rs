@@ -16,7 +16,7 @@ use crate::model::{
 use crate::session::Millis;
 
 /// How long a server may take to tell.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -47,7 +47,7 @@ struct Failure {
 }
 
 impl Failure {
-    fn new(code: &str, problem: impl ToString) -> Self {
+    fn new(code: &str, problem: &dyn std::fmt::Display) -> Self {
         Self {
             code: code.to_owned(),
             problem: problem.to_string(),
@@ -91,15 +91,15 @@ async fn ask(servers: BTreeMap<String, Configured>, config: &Config) -> Vec<(Str
         let place = config.providers.get(&name);
         let place = place.and_then(|provider| provider.key.clone());
         if let Some(Err(missing)) = place.map(|place| PlacedKey::new(place).standing()) {
-            return (name, Err(Failure::new(missing.code(), missing)));
+            return (name, Err(Failure::new(missing.code(), &missing)));
         }
         let answer = match tokio::time::timeout(LONGEST, server.tells()).await {
             Ok(Ok(models)) => Ok(models),
-            Ok(Err(error)) => Err(Failure::new(error.code(), error)),
+            Ok(Err(error)) => Err(Failure::new(error.code(), &error)),
             Err(_) => {
                 let limit = LONGEST.as_secs();
                 let problem = format!("its server told nothing within {limit} s");
-                Err(Failure::new("MODEL_TIMEOUT", problem))
+                Err(Failure::new("MODEL_TIMEOUT", &problem))
             }
         };
         (name, answer)

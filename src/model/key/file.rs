@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path) -> Result<SecretString, KeyError> {
     file.take(MOST_BYTES as u64 + 1)
         .read_to_end(&mut found)
         .map_err(failed)?;
-    let key = first_line(&found, || format!("the key file {path:?}"));
+    let key = first_line(&found, || format!("the key file {}", path.display()));
     zeroize::Zeroize::zeroize(&mut found);
     key
 }
@@ -40,7 +40,8 @@ fn check_mode(path: &Path, file: &File) -> Result<(), KeyError> {
     use std::os::unix::fs::PermissionsExt as _;
     let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
     let mode = metadata.permissions().mode() & 0o777;
-    if mode & 0o077 == 0 {
+    // Neither the group nor others may do anything.
+    if mode.trailing_zeros() >= 6 {
         return Ok(());
     }
     Err(KeyError::Open {

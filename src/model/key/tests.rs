@@ -24,7 +24,7 @@ fn variables(names: &[&str]) -> PlacedKey {
 fn command(words: &[&str]) -> PlacedKey {
     PlacedKey::new(KeyPlace::Command {
         words: words.iter().map(|word| (*word).to_owned()).collect(),
-        time_limit: Duration::from_secs(60),
+        time_limit: Duration::from_mins(1),
     })
 }
 

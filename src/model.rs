@@ -6,13 +6,30 @@
 //! ([`HttpProvider`]). Knows nothing of logs, turns or the screen: a caller
 //! sends messages and appends what comes back.
 
+mod anthropic;
 mod catalogue;
 mod configured;
+mod connect;
+pub mod decoder;
 mod endpoint;
 mod error;
+mod gemini;
+mod http;
 mod key;
+mod listing;
 pub mod offline;
+mod ollama;
+mod openai_chat;
+mod openai_responses;
+mod piece;
+mod prompt;
 mod provider;
+mod reading;
+mod redact;
+pub mod retry;
+mod verdict;
+mod wait;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::future::ready;

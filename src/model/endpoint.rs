@@ -17,9 +17,9 @@ use crate::reference::Cause;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Api {
-    /// Chat completions, as by `OpenAI` and the many servers like it.
+    /// Chat completions, as by OpenAI and the many servers like it.
     OpenaiChat,
-    /// `OpenAI`'s Responses.
+    /// OpenAI's Responses.
     OpenaiResponses,
     /// Anthropic's Messages.
     Anthropic,
@@ -106,8 +106,11 @@ pub struct Endpoint {
     pub name: String,
     /// What it speaks.
     pub api: Api,
-    /// Its address with everything before the API's own paths, such as
-    /// `https://api.openai.com/v1`. A slash at the end makes no difference.
+    /// Its address with everything before the API's own paths:
+    /// `https://api.openai.com/v1` for both of OpenAI's,
+    /// `https://api.anthropic.com`,
+    /// `https://generativelanguage.googleapis.com/v1beta`,
+    /// `http://localhost:11434`. A slash at the end makes no difference.
     pub base_url: String,
     /// Where its key comes from; `None` for a server that needs none.
     pub key: Option<Arc<dyn KeySource>>,
@@ -121,7 +124,8 @@ pub struct Endpoint {
     pub total_timeout: Option<Duration>,
     /// Certificates (PEM) to trust beside those of the system.
     pub ca_file: Option<PathBuf>,
-    /// The proxy to use; `None` for the one that the environment names.
+    /// The proxy to use (`http`, `https`, `socks5` or `socks5h`); `None` for the
+    /// one that the environment names, the empty text for none at all.
     pub proxy: Option<String>,
     /// What is known of its models without asking it.
     pub models: Vec<ModelInfo>,
@@ -134,7 +138,7 @@ impl Endpoint {
     pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
     /// The longest silence, where nothing else is set: a model may think for
     /// minutes, or first be loaded.
-    pub const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+    pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 
     /// A server without a key, with the usual time limits.
     pub fn new(name: impl Into<String>, api: Api, base_url: impl Into<String>) -> Self {

@@ -1,5 +1,9 @@
 //! `ibid models`.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+use std::thread::JoinHandle;
+
 use serde_json::{Value, json};
 
 use super::Place;
@@ -125,4 +129,76 @@ fn an_update_that_reaches_nobody_says_of_each_why() {
     assert!(openai.unwrap().contains("OPENAI_API_KEY"), "{text}");
     assert!(ended.err.contains("[MODELS_NOT_UPDATED]"), "{}", ended.err);
     assert!(!place.path("home/models.json").exists());
+}
+
+/// A server that answers one request with this list of models, and gives the
+/// head of the request.
+fn server(body: &'static str) -> (String, JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    let answered = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let head = lines
+            .map(Result::unwrap)
+            .take_while(|line| !line.is_empty());
+        let head: Vec<String> = head.collect();
+        let length = body.len();
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        )
+        .unwrap();
+        head.join("\n")
+    });
+    (address, answered)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_update_keeps_what_servers_tell_under_what_the_settings_say() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (address, answered) = server(
+        r#"{"data":[{"id":"a","context_length":1000},{"id":"b\u001b[31m","context_length":5}]}"#,
+    );
+    let place = place(&format!(
+        "[providers.own]\napi = \"openai-chat\"\nbase-url = \"{address}\"\nproxy = \"\"\n\
+         key = {{ command = [\"echo\", \"sk-very-secret\"] }}\n\
+         [providers.own.models.a]\nmax-output = 9\n"
+    ));
+    let args = ["models", "update", "--provider", "own", "--json"];
+    let told = place.json(&args);
+    let path = place.path("home/models.json");
+    let expected = json!({"path": path, "providers": [{"provider": "own", "models": 2}]});
+    assert_eq!(told, expected);
+    let head = answered.join().unwrap();
+    assert!(head.starts_with("GET /v1/models HTTP/1.1"), "{head}");
+    assert!(head.contains("Bearer sk-very-secret"), "{head}");
+
+    let kept = std::fs::read_to_string(&path).unwrap();
+    assert!(!kept.contains("very-secret"), "{kept}");
+    let mode = path.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let text = place.text(&["models", "--provider", "own"]);
+    assert_eq!(
+        text,
+        "own\ta\t1,000\t9\t-\tserver+settings\tkey by command\n\
+         own\tb\u{241b}[31m\t5\t-\t-\tserver\tkey by command\n"
+    );
+
+    // The server is gone; what it told is still known.
+    let (code, message) = refused_update(&place);
+    assert_eq!(code, "MODEL_NETWORK");
+    assert!(message.contains("own"), "{message}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), kept);
+}
+
+/// What an update of the provider `own` fails with.
+fn refused_update(place: &Place) -> (String, String) {
+    let ended = place.run(&["models", "update", "--provider", "own", "--json"]);
+    assert_eq!(ended.code, Some(1));
+    let error: Value = serde_json::from_str(&ended.err).unwrap();
+    let field = |name: &str| error["error"][name].as_str().unwrap().to_owned();
+    (field("code"), field("message"))
 }

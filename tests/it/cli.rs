@@ -20,7 +20,7 @@ use ibid::store::Home;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::key_variables;
+use crate::support::keys;
 
 /// A place for one test: a home, and files beside it.
 struct Place {
@@ -76,7 +76,7 @@ impl Place {
         for name in ibid::source::VARIABLES {
             command.env_remove(name);
         }
-        for name in key_variables() {
+        for name in keys::variables() {
             command.env_remove(name);
         }
         command

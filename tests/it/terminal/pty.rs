@@ -1,5 +1,9 @@
 //! A pseudo-terminal with a program in it.
 
+// The benches have this file without the others around it.
+#[path = "../support/keys.rs"]
+mod keys;
+
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -11,8 +15,6 @@ use std::time::{Duration, Instant};
 pub use portable_pty::CommandBuilder;
 use portable_pty::{Child, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
 pub use vt100::Screen;
-
-use crate::support::key_variables;
 
 /// How long anything may take before a test gives up. Far more than it takes:
 /// the machine may be busy.
@@ -62,7 +64,7 @@ pub fn set_up(command: &mut CommandBuilder, home: &Path, cwd: &Path) {
     for name in ibid::source::VARIABLES {
         command.env_remove(name);
     }
-    for name in key_variables() {
+    for name in keys::variables() {
         command.env_remove(name);
     }
     for name in ["NO_COLOR", "VISUAL", "EDITOR", "ENV", "RUST_BACKTRACE"] {

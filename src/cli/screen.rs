@@ -26,6 +26,10 @@ pub(super) fn open() -> Result<(), CliError> {
 }
 
 /// What a conversation begins with.
+#[cfg_attr(
+    not(feature = "tui"),
+    expect(dead_code, reason = "without a screen no conversation begins")
+)]
 pub(super) struct Start {
     route: ModelRoute,
     context_window: Option<u64>,

@@ -66,3 +66,61 @@ impl Config {
         known.clone().with(Origin::Settings, said.collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt as _;
+
+    use super::*;
+    use crate::reference::ports::{ModelRoute, ModelWindows as _};
+
+    fn assembled(settings: &str) -> Models {
+        let config = Config::parse(settings, std::path::Path::new("config.toml")).unwrap();
+        models(&config, &Catalogue::shipped().unwrap())
+    }
+
+    fn route(provider: &str, model: &str) -> ModelRoute {
+        ModelRoute {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+        }
+    }
+
+    async fn window(models: &Models, provider: &str, model: &str) -> Option<u64> {
+        let route = route(provider, model);
+        models.context_window(&route).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn windows_follow_the_settings_over_the_catalogue() {
+        let models = assembled("[providers.openai.models.gpt-4o]\ncontext-window = 7");
+        assert_eq!(window(&models, "openai", "gpt-4o").await, Some(7));
+        let mini = window(&models, "openai", "gpt-4o-mini").await;
+        assert_eq!(mini, Some(128_000));
+        assert_eq!(window(&models, "openai", "of-tomorrow").await, None);
+        assert_eq!(window(&models, "offline", "offline").await, Some(128_000));
+    }
+
+    #[tokio::test]
+    async fn a_missing_key_is_an_error_when_its_provider_is_asked_and_names_the_variable() {
+        let models = assembled(
+            "[providers.own]\napi = \"openai-chat\"\nbase-url = \"http://localhost:1/v1\"\n\
+             key = { env = \"IBID_NO_SUCH_KEY\" }",
+        );
+        let mut answer = models.stream(&route("own", "m"), Vec::new());
+        let error = answer.next().await.unwrap().unwrap_err();
+        assert_eq!(error.code(), "MODEL_KEY");
+        let text = error.to_string();
+        assert!(
+            text.contains("set the environment variable IBID_NO_SUCH_KEY"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_provider_that_is_off_is_not_there() {
+        let models = assembled("[providers.groq]\nenabled = false");
+        assert_eq!(models.provider("groq").err().unwrap().code(), "NO_ADAPTER");
+        assert!(models.provider("mistral").is_ok());
+    }
+}

@@ -1,6 +1,10 @@
 //! A pseudo-terminal with a program in it.
 
 // The benches have this file without the others around it.
+#[allow(
+    clippy::duplicate_mod,
+    reason = "the integration tests have it beside this file too"
+)]
 #[path = "../support/keys.rs"]
 mod keys;
 

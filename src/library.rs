@@ -14,12 +14,14 @@ mod foreign;
 mod gathering;
 pub mod index;
 pub mod matcher;
+mod planning;
 pub mod query;
 mod reading;
 mod refresh;
 mod searching;
 mod stored;
 pub mod texts;
+mod verify;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -32,7 +34,9 @@ pub use self::cache::Standing;
 use self::cache::{Cache, Corrections, ReadFile};
 use self::digest::Digest;
 pub use self::error::{LibraryError, Notice};
-pub use self::files::{CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked, Scanned, Stamp};
+pub use self::files::{
+    CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked, Place, Scanned, Stamp,
+};
 pub use self::foreign::{ToolLogs, captured};
 use self::index::{Builder, Entry, Hidden, Index, NewRow, Row};
 pub use self::refresh::{Progress, Refreshed};

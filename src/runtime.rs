@@ -78,6 +78,8 @@ pub enum Done {
     Searched(TextQuery, Result<TextFound, String>),
     /// The library has other rows than before.
     LibraryChanged,
+    /// More of what was said can be searched than before.
+    TextsRead,
     /// A session that was asked for to look at.
     Looked(SessionId, Result<Arc<Capture>, String>),
     /// Another session is open, and can be gone on in: the one that was asked

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::files::{CapturedLog, Facts, Found, LogFile, LogFiles, Looked, Scanned, Stamp};
+use super::files::{CapturedLog, Facts, Found, LogFile, LogFiles, Looked, Place, Scanned, Stamp};
 use super::{LibraryError, Notice};
 use crate::reference::Cause;
 use crate::reference::projection::{Damage, capture};
@@ -119,8 +119,12 @@ impl LogFiles for ToolLogs {
         Some(self.log_file(found))
     }
 
-    fn places(&self) -> Vec<PathBuf> {
-        self.places.clone()
+    fn places(&self) -> Vec<Place> {
+        let places = self.places.iter().map(|path| Place {
+            is_tree: self.adapter.is_tree(path),
+            path: path.clone(),
+        });
+        places.collect()
     }
 
     fn holds(&self, path: &Path) -> bool {

@@ -19,8 +19,9 @@ use crate::threads::lock;
 /// How long after the library changed a question that is asked again counts
 /// as asked for that reason.
 const ECHO: Duration = Duration::from_secs(1);
-/// How often it is told how far the reading for searching is.
-const TOLD_EVERY: Duration = Duration::from_millis(500);
+
+/// How often it is told that more can be searched.
+const TELL_EVERY: Duration = Duration::from_millis(200);
 
 /// How the library stands to the folder.
 #[derive(Default)]
@@ -49,6 +50,15 @@ pub(super) struct Standing {
     pub(super) reading: Option<(usize, usize)>,
     /// Why the folder could not be listed the last time.
     pub(super) failed: Option<String>,
+}
+
+impl Standing {
+    /// How much of what was said is known, while some of it may not be: 0 of 0
+    /// where that can't be told yet.
+    pub(super) fn texts(&self) -> Option<(usize, usize)> {
+        let counted = self.reading.filter(|(_, of)| *of > 0);
+        counted.or(self.indexing).or(self.reading)
+    }
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -101,7 +111,9 @@ impl Runtime {
     pub(super) fn fill_library(&self) {
         self.freshness.begin();
         // Nothing is known yet, which is not the same as that there is nothing.
-        lock(&self.freshness.state).standing.indexing = Some((0, 0));
+        let standing = &mut lock(&self.freshness.state).standing;
+        standing.indexing = Some((0, 0));
+        standing.reading = Some((0, 0));
         let mut keeper = self.keeper();
         self.tasks.spawn_blocking(move || {
             keeper.recall();
@@ -190,18 +202,15 @@ impl Keeper {
         let read = library.index_texts(&cancel, &mut |progress| {
             let reading = Some((progress.done, progress.total));
             lock(&self.freshness.state).standing.reading = reading;
-            if told.elapsed() >= TOLD_EVERY {
+            if told.elapsed() >= TELL_EVERY {
                 told = Instant::now();
-                self.tell_changed();
+                let _ = self.done.blocking_send(Done::TextsRead);
             }
         });
-        if lock(&self.freshness.state)
-            .standing
-            .reading
-            .take()
-            .is_some()
-        {
-            self.tell_changed();
+        let reading = lock(&self.freshness.state).standing.reading.take();
+        if reading.is_some() {
+            // Nobody waits for it when the program ends.
+            let _ = self.done.blocking_send(Done::TextsRead);
         }
         if let Err(error) = read {
             self.say(Notice::Failed(failure(error.code(), error)));
@@ -293,6 +302,25 @@ mod tests {
         assert!(freshness.goes_on());
         assert!(!freshness.goes_on());
         assert!(freshness.begin());
+    }
+
+    #[test]
+    fn what_can_be_searched_is_counted_as_soon_as_it_is_known() {
+        let standing = |indexing, reading| Standing {
+            indexing,
+            reading,
+            failed: None,
+        };
+        for (indexing, reading, texts) in [
+            (None, None, None),
+            (Some((0, 0)), Some((0, 0)), Some((0, 0))),
+            (Some((7, 9)), Some((0, 0)), Some((7, 9))),
+            (None, Some((0, 0)), Some((0, 0))),
+            (None, Some((3, 4)), Some((3, 4))),
+            (Some((1, 2)), Some((3, 4)), Some((3, 4))),
+        ] {
+            assert_eq!(standing(indexing, reading).texts(), texts);
+        }
     }
 
     #[test]

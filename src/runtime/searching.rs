@@ -1,18 +1,23 @@
 //! Finding sessions by what was said in them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
+use tokio_util::sync::CancellationToken;
 
-use super::finding::{ROWS, hint};
+use super::finding::hint;
 use super::rows::{home_dir, short_path, tell_apart};
 use super::{Done, Runtime};
-use crate::library::Search;
 use crate::library::index::Index;
 use crate::library::query::Filter;
-use crate::library::texts::{Depth, TextHits};
+use crate::library::texts::{Depth, TextHit, TextsError};
+use crate::library::{Library, Search, Searched};
 use crate::session::{Millis, Role, SessionId};
 use crate::tool::Tool;
+
+/// How many rows a list gets.
+const ROWS: usize = 200;
 
 /// A question for what was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,84 +71,84 @@ pub struct TextRow {
     pub marks: Vec<Range<usize>>,
 }
 
-/// The answer that hits make. Those of sessions that are not listed are left
-/// out.
-fn found(index: &Index, hits: TextHits) -> TextFound {
-    let home = home_dir();
-    let mut rows: Vec<TextRow> = hits
-        .rows
-        .into_iter()
-        .filter_map(|hit| {
-            let entry = index.get(index.find(&hit.id)?)?;
-            Some(TextRow {
-                id: hit.id,
-                label: entry.display.to_owned(),
-                title: entry.display.to_owned(),
-                tool: entry.tool,
-                place: entry
-                    .cwd
-                    .map(|cwd| short_path(cwd, home.as_deref()))
-                    .unwrap_or_default(),
-                message: hit.message,
-                matches: hit.matches,
-                when: hit.when,
-                role: hit.role,
-                snippet: hit.snippet,
-                marks: hit.marks,
-            })
-        })
-        .collect();
-    tell_apart(&mut rows);
-    TextFound {
-        rows,
-        matched: hits.sessions,
-        is_cut: hits.is_cut,
-        ..TextFound::default()
-    }
-}
-
 impl Runtime {
-    /// Answers at once with what a moment finds, and once more with the rest
-    /// where there is any.
+    /// Searches twice where the first answer, which takes a moment, may not be
+    /// all there is.
     pub(super) fn search(&mut self, query: TextQuery) {
         self.searching.cancel();
         self.searching = self.all.child_token();
         let cancel = self.searching.clone();
         let library = self.services.library.clone();
-        let standing = self.freshness.standing();
+        let freshness = Arc::clone(&self.freshness);
         let done = self.done.clone();
         tokio::task::spawn_blocking(move || {
-            let zone = TimeZone::system();
             for depth in [Depth::First, Depth::All] {
-                let search = Search {
-                    text: &query.text,
-                    exclude: query.target.as_ref(),
-                    now: Millis::now(),
-                    zone: &zone,
-                    limit: ROWS,
-                    depth,
-                    filter: &Filter::default(),
-                };
-                let searched = match library.search(&search, &cancel) {
-                    Ok(Some(searched)) => searched,
+                let indexing = freshness.standing().texts();
+                let found = match search(&library, &query, depth, &cancel) {
                     Ok(None) => return,
-                    Err(error) => {
-                        let failed = Err(error.to_string());
-                        let _ = done.blocking_send(Done::Searched(query, failed));
-                        return;
-                    }
+                    Ok(Some(found)) => Ok(TextFound { indexing, ..found }),
+                    Err(error) => Err(error.to_string()),
                 };
-                let is_cut = searched.hits.is_cut;
-                let answer = TextFound {
-                    indexing: standing.indexing.or(standing.reading),
-                    hint: hint(&searched.problems),
-                    ..found(&library.index(), searched.hits)
-                };
-                let _ = done.blocking_send(Done::Searched(query.clone(), Ok(answer)));
-                if !is_cut || cancel.is_cancelled() {
+                let goes_on = found.as_ref().is_ok_and(|found| found.is_cut);
+                let taken = done.blocking_send(Done::Searched(query.clone(), found));
+                if !goes_on || taken.is_err() {
                     return;
                 }
             }
         });
     }
+}
+
+/// `None` when cancelled.
+fn search(
+    library: &Library,
+    query: &TextQuery,
+    depth: Depth,
+    cancel: &CancellationToken,
+) -> Result<Option<TextFound>, TextsError> {
+    let search = Search {
+        text: &query.text,
+        exclude: query.target.as_ref(),
+        now: Millis::now(),
+        zone: &TimeZone::system(),
+        limit: ROWS,
+        depth,
+        filter: &Filter::default(),
+    };
+    let searched = library.search(&search, cancel)?;
+    let index = library.index();
+    Ok(searched.map(|Searched { hits, problems }| TextFound {
+        rows: rows(&index, hits.rows),
+        matched: hits.sessions,
+        is_cut: hits.is_cut,
+        indexing: None,
+        hint: hint(&problems),
+    }))
+}
+
+/// The rows of those hits whose sessions are still listed.
+fn rows(index: &Index, hits: Vec<TextHit>) -> Vec<TextRow> {
+    let home = home_dir();
+    let row = |hit: TextHit| {
+        let entry = index.get(index.find(&hit.id)?)?;
+        Some(TextRow {
+            id: hit.id,
+            label: entry.display.to_owned(),
+            title: entry.display.to_owned(),
+            tool: entry.tool,
+            place: entry
+                .cwd
+                .map(|cwd| short_path(cwd, home.as_deref()))
+                .unwrap_or_default(),
+            message: hit.message,
+            matches: hit.matches,
+            when: hit.when,
+            role: hit.role,
+            snippet: hit.snippet,
+            marks: hit.marks,
+        })
+    };
+    let mut rows: Vec<TextRow> = hits.into_iter().filter_map(row).collect();
+    tell_apart(&mut rows);
+    rows
 }

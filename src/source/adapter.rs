@@ -22,6 +22,12 @@ pub trait Adapter: Send + Sync {
     /// are there. Touches no disk.
     fn places(&self, environment: &Environment) -> Vec<PathBuf>;
 
+    /// Whether sessions of a place lie in the folders below it as well.
+    fn is_tree(&self, place: &Path) -> bool {
+        let _ = place;
+        true
+    }
+
     /// Finds the files of one place by their names and states; opens none.
     fn scan(&self, place: &Path, walk: &mut Walk);
 

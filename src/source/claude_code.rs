@@ -9,13 +9,14 @@ mod finding;
 mod listing;
 mod record;
 mod said;
+mod skim;
 #[cfg(test)]
 #[expect(clippy::string_slice, reason = "texts of one byte a character are cut")]
 mod tests;
 mod words;
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
@@ -24,10 +25,12 @@ use self::record::{CompactMetadata, Link, Record};
 use self::said::Said;
 use super::build::{About, Builder};
 use super::loose::Word;
+use super::pass::{self, Form, Skim};
 use super::{
     Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
 };
 use crate::session::TitleSource;
+use crate::text::TextBlock;
 use crate::tool::Tool;
 
 /// Types that no other tool's records have.
@@ -96,17 +99,26 @@ fn is_own(record: &Value) -> bool {
 }
 
 fn read(path: &Path) -> Result<ForeignSession, SourceError> {
-    let scan = RefCell::new(Scan::default());
-    let wanted = |line: &[u8]| {
-        let mut scan = scan.borrow_mut();
-        match record::link(line).filter(|_| scan.knows_the_start()) {
-            Some(link) => scan.link(&link),
-            None => return record::wanted(line),
+    let form = Records::default();
+    let mut scan = Scan::default();
+    let mut torn = 0;
+    let skipped = pass::pass(path, u64::MAX, &form, |_, line| {
+        match line {
+            Line::Link(link) => scan.link(link),
+            Line::Attachment(link, _) if scan.knows_the_start() => scan.link(link),
+            Line::Attachment(_, (record, lost)) => {
+                torn += lost;
+                if let Some(record) = record {
+                    scan.take(*record);
+                }
+            }
+            Line::Record(record) => scan.take(*record),
         }
-        false
-    };
-    let skipped = records::each(path, wanted, |record| scan.borrow_mut().take(record))?;
-    let scan = scan.into_inner();
+        if scan.knows_the_start() {
+            form.start_is_known.store(true, Ordering::Relaxed);
+        }
+    })?;
+    let skipped = skipped + torn;
     let mut builder = Builder::new(Tool::ClaudeCode, scan.about(path));
     builder.skip(skipped + scan.skipped);
     let marker = scan.marker.as_deref();
@@ -126,6 +138,53 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
         builder.title(scan.last_time, title, source);
     }
     Ok(builder.finish())
+}
+
+/// What a line says.
+enum Line {
+    /// It only links others. It is told once the start is known.
+    Link(Link),
+    /// The same, with the whole record, or what is glued to a damaged one, and
+    /// how many could not be read.
+    Attachment(Link, (Option<Box<Record>>, usize)),
+    Record(Box<Record>),
+}
+
+/// The form of the lines.
+#[derive(Default)]
+struct Records {
+    /// Whether all is known that the first records tell of the session. An
+    /// attachment that is looked at before is read whole, and what counts of it
+    /// is decided in the order of the file.
+    start_is_known: AtomicBool,
+}
+
+impl Form for Records {
+    type Said = Line;
+    type Record = Record;
+
+    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
+        if !record::wanted(line) {
+            return Skim::Nothing;
+        }
+        let start_is_known = self.start_is_known.load(Ordering::Relaxed);
+        if let Some(link) = record::link(line) {
+            return Skim::Said(if start_is_known {
+                Line::Link(link)
+            } else {
+                let (record, lost) = records::record(line);
+                Line::Attachment(link, (record.map(Box::new), lost))
+            });
+        }
+        let record = texts.and_then(|texts| skim::record(line, texts, start_is_known));
+        record.map_or(Skim::Unclear, |record| {
+            Skim::Said(Line::Record(Box::new(record)))
+        })
+    }
+
+    fn whole(&self, _line: &[u8], record: Record) -> Line {
+        Line::Record(Box::new(record))
+    }
 }
 
 /// What one pass over the file gathers.
@@ -193,10 +252,14 @@ impl Scan {
         self.cwd.is_some() && self.version.is_some() && self.created_at != 0
     }
 
-    fn link(&mut self, link: &Link<'_>) {
+    fn link(&mut self, link: Link) {
+        if link.time > 0 {
+            self.last_time = link.time;
+        }
+        self.has_main |= !link.is_sidechain;
         self.nodes.push(Node {
-            uuid: Some(link.uuid.into()),
-            parent: link.parent.map(Into::into),
+            uuid: Some(link.uuid),
+            parent: link.parent,
             is_sidechain: link.is_sidechain,
             ..Node::default()
         });

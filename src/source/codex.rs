@@ -11,6 +11,7 @@ mod injected;
 mod listing;
 mod reading;
 mod record;
+mod skim;
 #[cfg(test)]
 mod tests;
 
@@ -40,6 +41,10 @@ impl Adapter for Codex {
 
     fn places(&self, environment: &Environment) -> Vec<PathBuf> {
         listing::places(environment)
+    }
+
+    fn is_tree(&self, place: &Path) -> bool {
+        listing::is_tree(place)
     }
 
     fn scan(&self, place: &Path, walk: &mut Walk) {
@@ -126,10 +131,12 @@ fn finish(leaf: &Path, mut reading: Reading) -> Result<ForeignSession, SourceErr
     let mut builder = Builder::new(Tool::Codex, about);
     for (n, item) in reading.history.items().iter().enumerate() {
         match item.said {
-            Said::Person => builder.person(item.time, &item.text),
-            Said::Model => builder.model(item.time, &item.model, &item.text),
-            Said::Injected => builder.injected(item.time, INJECTED_BY, &item.text),
-            Said::Summary => builder.checkpoint_in_place(item.time, &n.to_string(), &item.text),
+            Said::Person => builder.person(item.time, item.text.clone()),
+            Said::Model => builder.model(item.time, &item.model, item.text.clone()),
+            Said::Injected => builder.injected(item.time, INJECTED_BY, item.text.clone()),
+            Said::Summary => {
+                builder.checkpoint_in_place(item.time, &n.to_string(), item.text.clone());
+            }
         }
     }
     builder.skip(reading.skipped + reading.unread);

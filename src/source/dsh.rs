@@ -7,8 +7,8 @@
 mod fold;
 mod listing;
 mod rows;
+mod skim;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -16,12 +16,14 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use self::fold::Fold;
-use self::rows::{Mark, Op, Row, Said};
+use self::rows::{Mark, Message, Op, Row, Said};
 use super::build::{About, Builder};
+use super::pass::{self, Form, Skim};
 use super::{
     Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
 };
 use crate::session::TitleSource;
+use crate::text::TextBlock;
 use crate::tool::Tool;
 
 /// The newest version of the format that is known.
@@ -191,6 +193,38 @@ struct Log {
     skipped: usize,
 }
 
+/// What a line says.
+enum Line {
+    Message(Message),
+    /// So many events of a stream.
+    Packed(u64),
+    Row(Box<Row>),
+}
+
+/// The form of the lines.
+struct Rows;
+
+impl Form for Rows {
+    type Said = Line;
+    type Record = Row;
+
+    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
+        match rows::mark(line) {
+            Mark::Noise => Skim::Nothing,
+            Mark::Wanted => texts
+                .and_then(|texts| skim::message(line, texts))
+                .map_or(Skim::Unclear, |message| Skim::Said(Line::Message(message))),
+            Mark::Packed => skim::packed(line)
+                .map_or(Skim::Unclear, |members| Skim::Said(Line::Packed(members))),
+            Mark::Unclear => Skim::Unclear,
+        }
+    }
+
+    fn whole(&self, _line: &[u8], row: Row) -> Line {
+        Line::Row(Box::new(row))
+    }
+}
+
 impl Log {
     fn new() -> Self {
         Self {
@@ -206,70 +240,75 @@ impl Log {
 
     fn read(path: &Path) -> Result<Self, SourceError> {
         let mut log = Self::new();
-        // The seq of the next row, for logs whose rows don't say it.
-        let next = Cell::new(0_u64);
-        let is_wanted = |line: &[u8]| {
-            let mark = rows::mark(line);
-            next.set(next.get().saturating_add(1));
-            mark != Mark::Noise
-        };
-        let skipped = records::each(path, is_wanted, |row: Row| {
-            let place = next.get().saturating_sub(1);
-            next.set(seq_after(&row, place));
-            log.take(row, place);
+        // The seq of the next row, for logs whose rows don't say it, and the
+        // line that it was told by.
+        let (mut next, mut at) = (0_u64, 0);
+        let skipped = pass::pass(path, u64::MAX, &Rows, |line, said| {
+            // Each line before it is one row.
+            let place = next.saturating_add(line.saturating_sub(at));
+            at = line + 1;
+            let seq_behind =
+                |seq: Option<u64>, members| seq.unwrap_or(place).saturating_add(members);
+            match said {
+                Line::Message(message) => {
+                    next = seq_behind(message.seq, 1);
+                    log.message(message, place);
+                }
+                Line::Packed(members) => next = seq_behind(None, members),
+                Line::Row(row) => {
+                    next = seq_after(&row, place);
+                    log.take(*row, place);
+                }
+            }
         })?;
         log.skipped += skipped;
         Ok(log)
     }
 
+    /// When a row was written that may not say it.
+    fn time(&self, told: Option<i64>) -> i64 {
+        let header = || self.header.as_ref()?.created_at;
+        told.or_else(header).unwrap_or(0)
+    }
+
     fn take(&mut self, row: Row, place: u64) {
-        let seq = row.seq.or(row.seq0).unwrap_or(place);
-        let time = row.time.unwrap_or_else(|| {
-            let header = self.header.as_ref();
-            header.and_then(|header| header.created_at).unwrap_or(0)
-        });
         match row.kind.as_str() {
             "session" if self.header.is_none() => self.header = Some(row),
             "session/title" => match row.title() {
                 Some((title, by_person)) => {
-                    self.title = Some((time, title.to_owned(), source(by_person)));
+                    self.title = Some((self.time(row.time), title.to_owned(), source(by_person)));
                 }
                 None => self.skipped += 1,
             },
-            "user/message" | "assistant/message" => {
-                self.dialogue += 1;
-                self.message(row, seq, time);
-            }
-            "tool/result" | "system/message" | "developer/message" => {
-                self.message(row, seq, time);
-            }
+            "user/message" | "assistant/message" | "tool/result" | "system/message"
+            | "developer/message" => self.message(row.message(), place),
             "text-chunks" | "reasoning-chunks" | "tool-call-chunks" => {}
             kind if kind.contains('/') && !row.has_op() => {}
             _ => self.skipped += 1,
         }
     }
 
-    fn message(&mut self, row: Row, seq: u64, time: i64) {
+    fn message(&mut self, message: Message, place: u64) {
+        let seq = message.seq.unwrap_or(place);
+        let time = self.time(message.time);
         self.first_time.get_or_insert(time);
-        let op = row.op();
-        let sources = match op {
-            Op::Replace(..) => row.sources(),
-            _ => Vec::new(),
-        };
-        let is_dialogue = matches!(row.kind.as_str(), "user/message" | "assistant/message");
-        let said = row.said();
+        self.dialogue += usize::from(message.is_dialogue);
+        let said = message.said;
         if said.is_none() {
             self.skipped += 1;
-        } else if is_dialogue {
+        } else if message.is_dialogue {
             self.known += 1;
         }
         // What can't be read takes part in the order all the same.
         let said = said.unwrap_or_default();
-        match op {
+        match message.op {
             Op::Append => self.surface.append(seq, (time, said)),
             Op::Replace(start, end) => {
                 let range = (start, end);
-                if !self.surface.replace(seq, range, &sources, (time, said)) {
+                if !self
+                    .surface
+                    .replace(seq, range, &message.sources, (time, said))
+                {
                     // What it stands for is damaged.
                     self.skipped += 1;
                 }
@@ -323,11 +362,11 @@ fn read_one(path: &Path, note: Option<&str>) -> Result<ForeignSession, SourceErr
     for (time, said) in log.surface.into_values() {
         match said {
             Said::Hidden => {}
-            Said::Person(text) => builder.person(time, &text),
-            Said::Injected { by, text } => builder.injected(time, &by, &text),
-            Said::Checkpoint { id, text } => builder.checkpoint_in_place(time, &id, &text),
-            Said::Model { model, text } => builder.model(time, &model, &text),
-            Said::Tool { call, text } => builder.tool_result(time, &call, &text),
+            Said::Person(text) => builder.person(time, text),
+            Said::Injected { by, text } => builder.injected(time, &by, text),
+            Said::Checkpoint { id, text } => builder.checkpoint_in_place(time, &id, text),
+            Said::Model { model, text } => builder.model(time, &model, text),
+            Said::Tool { call, text } => builder.tool_result(time, &call, text),
         }
     }
     let version = log.header.as_ref().and_then(|header| header.version);

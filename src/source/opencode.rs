@@ -35,6 +35,11 @@ impl Adapter for Opencode {
         listing::places(environment)
     }
 
+    /// The old layout is not written any more; other folders are none of ours.
+    fn is_tree(&self, _: &Path) -> bool {
+        false
+    }
+
     fn scan(&self, place: &Path, walk: &mut Walk) {
         listing::scan(place, walk);
     }
@@ -164,7 +169,7 @@ fn build(path: &Path, stored: Stored) -> Result<ForeignSession, SourceError> {
     }
     let current = current::current(stored.messages, stored.revert.as_ref());
     if let Some(summary) = current.summary {
-        builder.checkpoint(summary.created, &summary.id, &summary.text());
+        builder.checkpoint(summary.created, &summary.id, summary.text());
     }
     for message in current.messages {
         add(&mut builder, &message);
@@ -181,7 +186,7 @@ fn build(path: &Path, stored: Stored) -> Result<ForeignSession, SourceError> {
 fn add(builder: &mut Builder, message: &Message) {
     let time = message.created;
     if message.is_user {
-        builder.person(time, &message.text());
+        builder.person(time, message.text());
         for part in &message.parts {
             if let Kind::Injected(text) = &part.kind {
                 builder.injected(time, "opencode", text);
@@ -189,7 +194,7 @@ fn add(builder: &mut Builder, message: &Message) {
         }
         return;
     }
-    builder.model(time, &message.model, &message.text());
+    builder.model(time, &message.model, message.text());
     for part in &message.parts {
         if let Kind::Tool { call, output } = &part.kind {
             builder.tool_result(time, call, output);

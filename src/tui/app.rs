@@ -250,6 +250,10 @@ impl App {
             Done::Found(query, found) => self.found(&query, found),
             Done::Searched(query, found) => self.searched(&query, found),
             Done::LibraryChanged => self.ask_again(),
+            Done::TextsRead => match self.listed() {
+                Some(Listed::Texts(_)) => self.ask_again(),
+                _ => Vec::new(),
+            },
             Done::Looked(id, outcome) => {
                 self.looked(&id, &outcome);
                 Vec::new()

@@ -15,8 +15,8 @@ use super::pager::piece::{Kind, Piece};
 use super::wrap::Wrap;
 use crate::reference::PreparedContext;
 use crate::reference::projection::Capture;
-use crate::reference::text::Text;
 use crate::session::Millis;
+use crate::text::Text;
 
 pub use frame::{PreviewMode, PreviewPane, SessionPane};
 

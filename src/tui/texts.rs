@@ -66,10 +66,10 @@ impl TextPicker {
         self.query.text.trim().is_empty()
     }
 
-    /// Takes the answer to a question, unless a newer one was put. Gives
-    /// whether it was the one awaited.
+    /// Takes an answer to a question, unless another one was put: there may be
+    /// a first one and a whole one. Gives whether it was taken.
     pub fn answer(&mut self, query: &TextQuery, found: Result<TextFound, String>) -> bool {
-        if *query != self.query || !self.list.is_waiting() {
+        if *query != self.query || self.is_blank() {
             return false;
         }
         match found {

@@ -1,6 +1,7 @@
 //! Answers a query: candidates from the index, the newest first, each
 //! compared with its text.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use rusqlite::{Connection, Row, Statement, params};
@@ -199,7 +200,7 @@ impl Search<'_> {
         let mut found: Vec<(&SessionId, Best)> = sessions
             .filter_map(|session| Some((&session.id, session.best?)))
             .collect();
-        found.sort_unstable_by(|(_, a), (_, b)| b.rank().cmp(&a.rank()));
+        found.sort_unstable_by_key(|(_, best)| Reverse(best.rank()));
         let count = found.len();
         let shown = found.into_iter().take(self.query.limit);
         (shown.map(|(id, best)| (id.clone(), best)).collect(), count)

@@ -146,7 +146,7 @@ mod tests {
 
     fn marked(snippet: &Snippet) -> Vec<&str> {
         let marks = snippet.marks.iter().cloned();
-        marks.map(|mark| &snippet.text[mark]).collect()
+        marks.filter_map(|mark| snippet.text.get(mark)).collect()
     }
 
     #[test]

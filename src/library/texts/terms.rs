@@ -57,7 +57,9 @@ impl Terms {
             } else {
                 &mut terms.include
             };
-            into.extend(Term::new(text));
+            if !into.iter().any(|term| term.text == text) {
+                into.extend(Term::new(text));
+            }
             rest = after.trim_start();
         }
         if terms.include.len() > 1 {
@@ -117,6 +119,10 @@ fn word_len(piece: &str) -> usize {
 
 /// One word or phrase.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "five independent facts of a text"
+)]
 pub(super) struct Term {
     text: String,
     finder: Finder<'static>,
@@ -231,6 +237,7 @@ mod tests {
     fn words_phrases_and_what_to_leave_out() {
         assert_eq!(included(" login  test\n"), ["login", "test"]);
         assert_eq!(included("\"login  test\" x"), ["login  test", "x"]);
+        assert_eq!(included("a A a"), ["a", "A"]);
         let (include, exclude) = parsed("login -flaky -\"on CI\" -_x -登录");
         assert_eq!(include, ["login"]);
         assert_eq!(exclude, ["flaky", "on CI", "_x", "登录"]);

@@ -79,7 +79,7 @@ fn a_session_is_shown_by_its_best_message() {
         .collect();
     assert_eq!(shown, [("a", 2, Role::User, 3), ("b", 0, Role::User, 1)]);
     assert_eq!(hits.rows[0].snippet, "the Login, here");
-    assert_eq!(hits.rows[0].marks, [4..9]);
+    assert_eq!(hits.rows[0].marks, std::slice::from_ref(&(4..9)));
     assert_eq!(hits.rows[0].when, Millis(1000));
     assert_eq!((hits.sessions, hits.is_cut), (2, false));
 }
@@ -174,6 +174,8 @@ fn a_query_is_text_whatever_is_in_it() {
     for long in ["x", "登", "\" ", "-a ", "aB\u{301}", "::", "a b"] {
         search(&texts, &long.repeat(10_000), Depth::All);
     }
+    let many: Vec<String> = (0..2000).map(|n| format!("w{n:04}")).collect();
+    search(&texts, &many.join(" "), Depth::All);
 }
 
 #[test]

@@ -12,9 +12,11 @@ use super::fold::{fold, is_dense, is_word};
 /// a space ends one.
 pub const TOKENIZER: &str = r##"ascii tokenchars ''!"#$%&''''()*+,-./:;<=>?@[\]^_`{|}~''"##;
 
-/// How many tokens of a query are looked up at the most; more would only
+/// How many tokens of a term are looked up at the most; more would only
 /// repeat what these say.
-const MAX_LOOKED_UP: usize = 24;
+const MAX_OF_TERM: usize = 24;
+/// How many of a query.
+const MAX_LOOKED_UP: usize = 64;
 /// How many tokens are remembered, so as not to be written twice. A token
 /// that is forgotten is written again, which costs time alone.
 const REMEMBERED: usize = 4096;
@@ -90,16 +92,19 @@ pub(super) fn of_term(term: &str, is_whole: bool) -> Vec<String> {
                 .any(|longer| longer.len() > token.len() && longer.contains(token.as_str()))
     };
     let needed: Vec<String> = tokens.iter().filter(|t| !is_said(t)).cloned().collect();
-    let stride = needed.len().div_ceil(MAX_LOOKED_UP).max(1);
-    needed.into_iter().step_by(stride).collect()
+    spread(&needed, MAX_OF_TERM).cloned().collect()
 }
 
-/// The expression that finds texts with all these tokens. Nothing of a token
-/// can be syntax in it.
+/// At most `max` of them, from all parts.
+fn spread(tokens: &[String], max: usize) -> impl Iterator<Item = &String> {
+    tokens.iter().step_by(tokens.len().div_ceil(max).max(1))
+}
+
+/// The expression that finds texts with these tokens, or as many of them as
+/// are worth it. Nothing of a token can be syntax in it.
 pub(super) fn expression(tokens: &[String]) -> String {
-    let quoted = tokens
-        .iter()
-        .map(|token| format!("\"{}\"", token.replace('"', "\"\"")));
+    let quoted =
+        spread(tokens, MAX_LOOKED_UP).map(|token| format!("\"{}\"", token.replace('"', "\"\"")));
     quoted.collect::<Vec<_>>().join(" AND ")
 }
 
@@ -189,7 +194,7 @@ mod tests {
         assert_eq!(of_term("登录页", false), ["登录页"]);
         assert_eq!(of_term("::", false), [""; 0]);
         let long: String = ('a'..='z').cycle().take(10_000).collect();
-        assert!(of_term(&long, false).len() <= MAX_LOOKED_UP);
+        assert!(of_term(&long, false).len() <= MAX_OF_TERM);
     }
 
     #[test]

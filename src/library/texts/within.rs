@@ -66,6 +66,7 @@ mod tests {
             damage: None,
         };
         let found = search_events(&capture, &Terms::parse("login"));
+        let marks = std::slice::from_ref(&(4..9));
         let shown: Vec<_> = found
             .iter()
             .map(|hit| (hit.message, hit.role, &*hit.snippet, &*hit.marks))
@@ -73,8 +74,8 @@ mod tests {
         assert_eq!(
             shown,
             [
-                (0, Role::User, "Fix login_test", [4..9].as_slice()),
-                (2, Role::Assistant, "The LOGIN test is fixed", &[4..9]),
+                (0, Role::User, "Fix login_test", marks),
+                (2, Role::Assistant, "The LOGIN test is fixed", marks),
             ]
         );
         assert!(found[1].score > found[0].score);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::history::Said;
 use super::home;
-use super::reading::{Reading, count_shown};
+use super::reading::{self, Reading};
 use super::record::{self, HistoryBase, Kind, Record};
 use crate::session::title;
 use crate::source::glance::{Glance, PROMPT_BYTES};
@@ -123,7 +123,9 @@ impl Reading {
             match record::kind(outer, inner) {
                 Kind::Wanted => {}
                 Kind::Display => {
-                    self.shown = count_shown(self.shown, inner, line);
+                    if let Some(role) = reading::shown(inner, line) {
+                        self.shown.count(role);
+                    }
                     if !self.display {
                         return;
                     }

@@ -58,6 +58,12 @@ fn place_kind(place: &Path) -> PlaceKind {
     }
 }
 
+/// The folder of the databases holds much else.
+pub(super) fn is_tree(place: &Path) -> bool {
+    let name = place.file_name().and_then(|name| name.to_str());
+    name == Some(home::SESSIONS)
+}
+
 pub(super) fn scan(place: &Path, walk: &mut Walk) {
     match place_kind(place) {
         PlaceKind::Rollouts { depth } => rollouts(place, depth, walk),

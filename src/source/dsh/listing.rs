@@ -151,9 +151,7 @@ impl Beginning {
     fn prompt(&self) -> Option<&str> {
         let mut said = self.log.surface.values();
         said.find_map(|(_, said)| match said {
-            Said::Person(text) => {
-                Some(text.as_str()).filter(|text| !title::fallback(text).is_empty())
-            }
+            Said::Person(text) => Some(&**text).filter(|text| !title::fallback(text).is_empty()),
             _ => None,
         })
     }

@@ -420,6 +420,38 @@ fn new_sessions_are_searched_too_as_they_come() {
 }
 
 #[test]
+fn what_is_read_meanwhile_is_searched_and_lists_of_titles_stay() {
+    let mut bench = Bench::new();
+    search(&mut bench);
+    bench.update(Msg::Done(Done::TextsRead));
+    assert_eq!(bench.text_queries().len(), 1);
+    bench.press("Esc");
+    bench.press("Ctrl-T");
+    bench.find(&THREE);
+    bench.update(Msg::Done(Done::TextsRead));
+    assert!(bench.queries().is_empty());
+}
+
+#[test]
+fn a_whole_answer_takes_the_place_of_the_first_and_keeps_the_chosen_row() {
+    let mut bench = Bench::new();
+    search(&mut bench);
+    bench.press("Down");
+    let query = TextQuery {
+        text: "login".to_owned(),
+        target: Some("target".into()),
+    };
+    let more = [SAID[2], SAID[0], SAID[1], ("long", "Long", "login at last")];
+    bench.search_for(query, &more);
+    assert!(bench.screen().contains("login at last"));
+    assert!(
+        bench.selected().starts_with("flaky CI"),
+        "{}",
+        bench.screen()
+    );
+}
+
+#[test]
 fn hostile_messages_are_shown_as_text() {
     use crate::tui::testing::HOSTILE;
     let mut bench = Bench::new();

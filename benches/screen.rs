@@ -24,6 +24,7 @@ use ibid::session::{
     Event, Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Session, SessionId,
     Source,
 };
+use ibid::tool::Tool;
 use ibid::tui::app::{App, Cmd, Msg};
 use ibid::tui::{Setup, Theme};
 use ratatui::Terminal;
@@ -207,7 +208,8 @@ fn popup() -> Screen {
             id: SessionId::from(format!("session-{index}")),
             label: format!("Fix the flaky login test {index}"),
             title: format!("Fix the flaky login test {index} 世界 👩‍👩‍👧"),
-            tool: "ibid",
+            tool: Tool::Codex,
+            is_fork: index % 3 == 0,
             place: "~/work/api".to_owned(),
             when: Millis(0),
             matched: vec![8, 9, 10, 11],
@@ -220,7 +222,7 @@ fn popup() -> Screen {
                     rows: rows.clone(),
                     matched: 100_000,
                     total: 100_000,
-                    indexing: None,
+                    ..Found::default()
                 };
                 screen.update(Msg::Done(Done::Found(query, Ok(found))));
                 screen.draw();

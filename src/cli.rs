@@ -6,14 +6,17 @@
 //! failed, 2 wrong usage.
 
 mod candidates;
+mod config;
 mod demo;
 mod doctor;
 mod error;
 mod mention;
+mod models;
 mod output;
 mod prepare;
 mod reindex;
 mod screen;
+mod search;
 mod sessions;
 mod sources;
 mod spill;
@@ -28,6 +31,7 @@ use output::Output;
 
 use crate::config::Config;
 use crate::library::{Library, Refreshed, StoredLogs, ToolLogs};
+use crate::session::Millis;
 use crate::source::Environment;
 use crate::store::Home;
 
@@ -40,6 +44,10 @@ Examples:
   ibid prepare --session ID                 what a model would get of a session
   ibid prepare --log FILE --json            the same of a log anywhere, with all facts
   ibid sessions list                        every session
+  ibid models                               models, their windows and prices
+  ibid config init                          a first settings file
+  ibid search 'connection reset'            sessions in which that was said
+  ibid doctor                               what can't be read, and why
   echo 'see @[x](dsh-session:ImEi)' | ibid mention parse
 
 Sessions are kept in $IBID_HOME, or the data folder of your system.";
@@ -66,6 +74,8 @@ enum Command {
     /// List and show sessions
     #[command(subcommand)]
     Sessions(sessions::Command),
+    /// Find sessions by what was said in them
+    Search(search::Args),
     /// Tell where each tool's sessions are looked for, and what was found
     Sources(sources::Args),
     /// Tell what could not be read, and what to do about it
@@ -75,6 +85,11 @@ enum Command {
     /// Show the full text of what a citation had to leave out
     #[command(subcommand)]
     Spill(spill::Command),
+    /// List the models there are, with what is known of them
+    Models(models::Args),
+    /// The settings: write, show and check them
+    #[command(subcommand)]
+    Config(config::Command),
     /// Open the chat with sample sessions to cite
     Demo(demo::Args),
 }
@@ -121,10 +136,13 @@ fn dispatch(args: Args, matches: &clap::ArgMatches, out: &mut Output) -> Result<
         Some(Command::Mention(command)) => mention::run(command, out),
         Some(Command::Title(_)) => mention::title(out),
         Some(Command::Sessions(command)) => sessions::run(&command, out),
+        Some(Command::Search(args)) => search::run(&args, out),
         Some(Command::Sources(_)) => sources::run(out),
         Some(Command::Doctor(_)) => doctor::run(out),
         Some(Command::Reindex(_)) => reindex::run(out),
         Some(Command::Spill(command)) => spill::run(&command, out),
+        Some(Command::Models(args)) => models::run(&args, out),
+        Some(Command::Config(command)) => config::run(&command, out),
         Some(Command::Demo(args)) => demo::run(&args, out),
     }
 }
@@ -158,6 +176,16 @@ fn library(home: &Home, config: &Config, out: &Output) -> Result<Library, CliErr
     let never = tokio_util::sync::CancellationToken::new();
     warn_of(&library.refresh(&never, &mut |_| {})?, out);
     Ok(library)
+}
+
+/// A moment as lists show it.
+fn moment(at: Millis, zone: &jiff::tz::TimeZone) -> String {
+    jiff::Timestamp::from_millisecond(at.0)
+        .map(|at| {
+            let here = at.to_zoned_datetime(zone.clone());
+            here.strftime("%Y-%m-%d %H:%M").to_string()
+        })
+        .unwrap_or_default()
 }
 
 fn warn_of(refreshed: &Refreshed, out: &Output) {

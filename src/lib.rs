@@ -11,10 +11,12 @@
 )]
 
 mod aside;
+mod blocks;
 pub mod chat;
 pub mod cli;
 pub mod config;
 mod figures;
+mod json;
 pub mod library;
 pub mod model;
 pub mod reference;
@@ -24,6 +26,7 @@ pub mod session;
 pub mod source;
 pub mod stamp;
 pub mod store;
+pub mod text;
 mod threads;
 pub mod tool;
 #[cfg(feature = "tui")]

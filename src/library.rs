@@ -14,10 +14,14 @@ mod foreign;
 mod gathering;
 pub mod index;
 pub mod matcher;
+mod planning;
 pub mod query;
 mod reading;
 mod refresh;
+mod searching;
 mod stored;
+pub mod texts;
+mod verify;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -30,11 +34,15 @@ pub use self::cache::Standing;
 use self::cache::{Cache, Corrections, ReadFile};
 use self::digest::Digest;
 pub use self::error::{LibraryError, Notice};
-pub use self::files::{CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked, Scanned, Stamp};
+pub use self::files::{
+    CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked, Place, Scanned, Stamp,
+};
 pub use self::foreign::{ToolLogs, captured};
 use self::index::{Builder, Entry, Hidden, Index, NewRow, Row};
 pub use self::refresh::{Progress, Refreshed};
+pub use self::searching::{Search, Searched};
 pub use self::stored::{Layered, StoredLogs};
+use self::texts::Texts;
 use crate::reference::Cause;
 use crate::reference::ports::{ListedSession, SessionDirectory, SurfaceReader};
 use crate::reference::projection::Capture;
@@ -71,6 +79,7 @@ struct Shared {
     live: Mutex<Live>,
     /// Held only to copy or replace the pointer, so that nobody waits for it.
     index: Mutex<Arc<Index>>,
+    texts: Texts,
     /// Held while the cache is used and a new index is made. Taken before
     /// `index`, never after.
     stored: Mutex<Stored>,
@@ -196,6 +205,7 @@ impl Library {
                 own,
                 others,
                 show_subagents,
+                texts: Texts::open(cache_path.clone()),
                 cache_path,
                 live: Mutex::default(),
                 index: Mutex::default(),

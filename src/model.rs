@@ -7,12 +7,15 @@
 //! sends messages and appends what comes back.
 
 mod anthropic;
+mod catalogue;
+mod configured;
 mod connect;
 pub mod decoder;
 mod endpoint;
 mod error;
 mod gemini;
 mod http;
+mod key;
 mod listing;
 pub mod offline;
 mod ollama;
@@ -37,8 +40,13 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 
+pub use catalogue::{
+    Catalogue, Entry, Facts, Layer, Origin, Refreshed, ShippedError, StoredError, StoredModels,
+};
+pub use configured::Configured;
 pub use endpoint::{Api, Endpoint, ExposeSecret, FixedKey, KeySource, Options, SecretString};
 pub use error::{ErrorClass, ModelError, NetworkFault, TimeLimit, Told};
+pub use key::{KeyError, KeyPlace, KeyStanding, PlacedKey};
 pub use provider::HttpProvider;
 
 use crate::reference::ports::{ModelRoute, ModelWindows, WindowError};

@@ -14,7 +14,6 @@ pub mod projection;
 pub mod resolver;
 pub mod retention;
 pub mod tag_safe;
-pub mod text;
 pub mod transcript;
 pub mod uri;
 

@@ -9,6 +9,8 @@ mod asking;
 mod finding;
 mod freshness;
 mod keeping;
+mod rows;
+mod searching;
 mod sessions;
 mod watching;
 
@@ -22,17 +24,18 @@ use tokio_util::task::TaskTracker;
 pub use finding::{Found, FoundRow, Query};
 use freshness::Freshness;
 use keeping::DraftKeeper;
+pub use searching::{TextFound, TextQuery, TextRow};
 use sessions::InOrder;
-#[cfg(test)]
-pub(crate) use sessions::open_session;
 pub use sessions::{Hold, Opened, Slot, begin};
+#[cfg(test)]
+pub(crate) use sessions::{begun_citing, open_session};
 
 use crate::chat::{ChatEvent, Effect, Failure, Generation, KeptDraft, Notice};
 use crate::library::Library;
 use crate::library::matcher::SearchState;
 use crate::model::Models;
 use crate::reference::projection::Capture;
-use crate::reference::{ReferenceConfig, Resolver};
+use crate::reference::{Reference, ReferenceConfig, Resolver};
 use crate::session::SessionId;
 use crate::store::{DraftFile, Home, SpillFiles};
 
@@ -46,10 +49,14 @@ pub enum Job {
     Chat(Effect),
     /// Find sessions.
     Find(Query),
+    /// Find sessions by what was said in them.
+    Search(TextQuery),
     /// Read a session to look at it.
     Look(SessionId),
     /// Open another session, to go on in it.
     Open(SessionId),
+    /// Begin a session that cites one, and so carries it on.
+    Begin(Reference),
     /// Write in the session that was opened from now on.
     Switch(Hold),
     /// Put the text of an answer that can't be saved where a person finds it,
@@ -67,12 +74,16 @@ pub enum Done {
     Chat(ChatEvent),
     /// The answer to a query.
     Found(Query, Result<Found, String>),
+    /// The answer to a query for what was said.
+    Searched(TextQuery, Result<TextFound, String>),
     /// The library has other rows than before.
     LibraryChanged,
+    /// More of what was said can be searched than before.
+    TextsRead,
     /// A session that was asked for to look at.
     Looked(SessionId, Result<Arc<Capture>, String>),
-    /// Another session is open, and can be gone on in. Dropping what is opened
-    /// lets it go.
+    /// Another session is open, and can be gone on in: the one that was asked
+    /// for, or a new one that cites it. Dropping what is opened lets it go.
     Opened(SessionId, Result<Box<Opened>, Failure>),
     /// Something to tell the person.
     Notice(Notice),
@@ -121,6 +132,8 @@ pub struct Runtime {
     /// The search under way, and what the last one learnt.
     finding: CancellationToken,
     learnt: Arc<Mutex<Option<SearchState>>>,
+    /// The search of texts under way.
+    searching: CancellationToken,
     /// What was last asked.
     asked: Option<Query>,
     freshness: Arc<Freshness>,
@@ -154,6 +167,7 @@ impl Runtime {
             tasks,
             finding: all.child_token(),
             learnt: Arc::default(),
+            searching: all.child_token(),
             asked: None,
             freshness: Arc::default(),
             looking: all.child_token(),
@@ -173,8 +187,10 @@ impl Runtime {
         match job {
             Job::Chat(effect) => self.chat(effect),
             Job::Find(query) => self.find(query),
+            Job::Search(query) => self.search(query),
             Job::Look(id) => self.look(id),
             Job::Open(id) => self.open(id),
+            Job::Begin(cited) => self.begin_citing(cited),
             Job::Switch(hold) => self.switch(hold),
             Job::PutAside(answer) => self.put_aside(answer),
             Job::KeepDraft(id, draft) => self.drafts.keep(&id, draft),

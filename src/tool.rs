@@ -80,6 +80,12 @@ impl Tool {
         let tool = Self::named(name).filter(|tool| *tool != Self::Ibid)?;
         Some((tool, native))
     }
+
+    /// The tool that a session belongs to, by its id.
+    #[must_use]
+    pub fn of(id: &SessionId) -> Self {
+        Self::foreign(id).map_or(Self::Ibid, |(tool, _)| tool)
+    }
 }
 
 impl fmt::Display for Tool {
@@ -98,6 +104,7 @@ mod tests {
             let id = tool.session_id("a:b");
             let expected = (tool != Tool::Ibid).then_some((tool, "a:b"));
             assert_eq!(Tool::foreign(&id), expected, "{id}");
+            assert_eq!(Tool::of(&id), tool, "{id}");
         }
         assert_eq!(Tool::foreign(&"ibid:x".into()), None);
         assert_eq!(Tool::foreign(&"".into()), None);

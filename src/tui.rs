@@ -12,6 +12,8 @@ mod history;
 mod human;
 mod jobs;
 mod keymap;
+mod list;
+mod listed;
 mod pager;
 mod pane;
 mod picker;
@@ -19,6 +21,7 @@ mod preview;
 mod terminal;
 #[cfg(test)]
 mod testing;
+mod texts;
 mod theme;
 mod transcript;
 mod view;

@@ -44,6 +44,17 @@ impl CliError {
         Self::new("STDOUT", message)
     }
 
+    /// A session can't be read.
+    pub(super) fn of_reading(cause: &Cause) -> Self {
+        let code = [
+            cause.downcast_ref::<LibraryError>().map(LibraryError::code),
+            cause.downcast_ref::<StoreError>().map(StoreError::code),
+            cause.downcast_ref::<SourceError>().map(SourceError::code),
+        ];
+        let code = code.into_iter().flatten().next();
+        Self::new(code.unwrap_or("SESSION_UNREADABLE"), cause)
+    }
+
     pub(super) fn usage(message: impl std::fmt::Display) -> Self {
         Self::Failed {
             code: "USAGE".to_owned(),

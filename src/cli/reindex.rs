@@ -19,6 +19,9 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     library
         .forget()
         .map_err(|notice| CliError::new(notice.code(), notice))?;
+    library
+        .forget_texts()
+        .map_err(|error| CliError::new(error.code(), error))?;
     let never = CancellationToken::new();
     let refreshed = library.refresh(&never, &mut |_| {})?;
     super::warn_of(&refreshed, out);

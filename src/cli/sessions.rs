@@ -89,12 +89,7 @@ fn list(tools: &[Tool], out: &mut Output) -> Result<(), CliError> {
     let zone = jiff::tz::TimeZone::system();
     for entry in entries {
         let cwd = entry.cwd.unwrap_or_default();
-        let when = jiff::Timestamp::from_millisecond(entry.updated_at.0)
-            .map(|moment| {
-                let here = moment.to_zoned_datetime(zone.clone());
-                here.strftime("%Y-%m-%d %H:%M").to_string()
-            })
-            .unwrap_or_default();
+        let when = super::moment(entry.updated_at, &zone);
         out.row(&[entry.id, &when, entry.display, cwd])?;
     }
     Ok(())

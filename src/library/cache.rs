@@ -21,7 +21,9 @@ mod rows;
 mod write;
 
 pub use lookup::Standing;
-pub(super) use lookup::{Gone, Place, gone, hidden, place, stamp, standing};
+pub(super) use lookup::{
+    Gone, Place, Searchable, gone, hidden, place, searchable, stamp, standing,
+};
 pub(super) use rows::{CachedFile, CachedRow};
 pub(super) use write::{Corrections, ReadFile};
 

@@ -36,13 +36,15 @@ pub trait LogFiles: Send + Sync {
 
     /// The folders and files that the sessions lie in, whether or not they are
     /// there.
-    fn places(&self) -> Vec<PathBuf> {
+    fn places(&self) -> Vec<Place> {
         Vec::new()
     }
 
     /// Whether a path lies where this tool keeps its sessions.
     fn holds(&self, path: &Path) -> bool {
-        self.places().iter().any(|place| path.starts_with(place))
+        self.places()
+            .iter()
+            .any(|place| path.starts_with(&place.path))
     }
 
     /// The file that a path is, or is a part of, as it is now.
@@ -75,6 +77,21 @@ pub trait LogFiles: Send + Sync {
     /// # Errors
     /// When the file is there and can't be read.
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause>;
+
+    /// Reads several sessions of one file whole, in the order of these ids.
+    fn captures(&self, file: &str, ids: &[SessionId]) -> Vec<Result<Option<CapturedLog>, Cause>> {
+        let ids = ids.iter();
+        ids.map(|id| self.capture(file, Some(id))).collect()
+    }
+}
+
+/// Where sessions lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// A folder or a file, which need not be there.
+    pub path: PathBuf,
+    /// Whether sessions lie in the folders below it as well.
+    pub is_tree: bool,
 }
 
 /// What listing found.

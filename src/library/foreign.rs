@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::files::{CapturedLog, Facts, Found, LogFile, LogFiles, Looked, Scanned, Stamp};
+use super::files::{CapturedLog, Facts, Found, LogFile, LogFiles, Looked, Place, Scanned, Stamp};
 use super::{LibraryError, Notice};
 use crate::reference::Cause;
 use crate::reference::projection::{Damage, capture};
@@ -119,12 +119,20 @@ impl LogFiles for ToolLogs {
         Some(self.log_file(found))
     }
 
-    fn places(&self) -> Vec<PathBuf> {
-        self.places.clone()
+    fn places(&self) -> Vec<Place> {
+        let places = self.places.iter().map(|path| Place {
+            is_tree: self.adapter.is_tree(path),
+            path: path.clone(),
+        });
+        places.collect()
     }
 
     fn holds(&self, path: &Path) -> bool {
-        self.place_of(path).is_some()
+        let is_near = |place: &PathBuf| path == place || path.parent() == Some(place);
+        let mut places = self.places.iter();
+        places.any(|place| {
+            is_near(place) || (self.adapter.is_tree(place) && path.starts_with(place))
+        })
     }
 
     fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {
@@ -173,11 +181,36 @@ impl LogFiles for ToolLogs {
             return Ok(None);
         };
         let native = id.and_then(Tool::foreign).map(|(_, native)| native);
-        match detect::read_as(self.adapter, Path::new(file), native) {
-            Ok(read) => Ok(Some(captured(seen.stamp, &read))),
-            Err(error) if is_gone(&error) => Ok(None),
-            Err(error) => Err(Arc::new(error)),
+        outcome(
+            seen.stamp,
+            detect::read_as(self.adapter, Path::new(file), native),
+        )
+    }
+
+    fn captures(&self, file: &str, ids: &[SessionId]) -> Vec<Result<Option<CapturedLog>, Cause>> {
+        let Some(seen) = self.find(file) else {
+            return ids.iter().map(|_| Ok(None)).collect();
+        };
+        if let [only] = ids {
+            return vec![self.capture(file, Some(only))];
         }
+        let native = ids.iter().filter_map(Tool::foreign);
+        let native: Vec<&str> = native.map(|(_, native)| native).collect();
+        let read = self.adapter.read_many(Path::new(file), &native);
+        read.into_iter()
+            .map(|read| outcome(seen.stamp, read))
+            .collect()
+    }
+}
+
+fn outcome(
+    stamp: Stamp,
+    read: Result<ForeignSession, SourceError>,
+) -> Result<Option<CapturedLog>, Cause> {
+    match read {
+        Ok(read) => Ok(Some(captured(stamp, &read))),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(Arc::new(error)),
     }
 }
 

@@ -12,7 +12,7 @@ mod letters;
 use std::ops::Range;
 
 pub(super) use builder::{Builder, NewRow};
-pub(super) use letters::{bit, letters};
+pub(super) use letters::{Form, Shape, bit, letters};
 
 use crate::reference::mention::Reference;
 use crate::reference::ports::{KnownTitle, ListedSession};
@@ -33,6 +33,8 @@ pub struct Index {
     /// Which letters the shown title of each row has. Apart from the rows,
     /// because a search walks along all of them.
     letters: Vec<u64>,
+    /// What bounds the score of each row's shown title.
+    shapes: Vec<Shape>,
     /// A hash of each row's id, to find one without looking at all of them.
     tags: Vec<u8>,
     cwds: Vec<Cwd>,
@@ -84,9 +86,15 @@ impl Row {
         self.updated_at
     }
 
-    /// Whether [`Index::display`] is ASCII.
-    pub(super) fn is_ascii(&self) -> bool {
-        self.flags.has(Flags::ASCII)
+    /// What [`Index::display`] is made of.
+    pub(super) fn form(&self) -> Form {
+        if self.flags.has(Flags::ASCII) {
+            Form::Ascii
+        } else if self.flags.has(Flags::SINGLE) {
+            Form::Single
+        } else {
+            Form::Clusters
+        }
     }
 
     pub(super) fn tool(&self) -> Tool {
@@ -128,6 +136,8 @@ impl Flags {
     const CLEANED: Self = Self(1 << 7);
     /// What is shown of it is ASCII.
     const ASCII: Self = Self(1 << 8);
+    /// What is shown of it has a grapheme cluster a character.
+    const SINGLE: Self = Self(1 << 10);
     /// Another session's agent made it.
     const SUBAGENT: Self = Self(1 << 9);
 
@@ -307,6 +317,7 @@ impl Index {
         let all = self.text.capacity()
             + self.rows.capacity() * size_of::<Row>()
             + self.letters.capacity() * size_of::<u64>()
+            + self.shapes.capacity() * size_of::<Shape>()
             + self.tags.capacity()
             + self.cwds.capacity() * size_of::<Cwd>()
             + self.cwds.iter().map(|cwd| cwd.path.len()).sum::<usize>();
@@ -323,6 +334,11 @@ impl Index {
     /// The letters of the shown titles, row by row.
     pub(super) fn title_letters(&self) -> &[u64] {
         &self.letters
+    }
+
+    /// The shape of the shown title.
+    pub(super) fn title_shape(&self, row: u32) -> Option<&Shape> {
+        self.shapes.get(row as usize)
     }
 
     pub(super) fn cwds(&self) -> impl ExactSizeIterator<Item = (&str, u64)> {

@@ -17,6 +17,7 @@
 
 mod learnt;
 mod needle;
+mod scorer;
 mod span;
 mod top;
 
@@ -29,9 +30,10 @@ use tokio_util::sync::CancellationToken;
 pub use self::learnt::SearchState;
 use self::learnt::{Learnt, Search};
 use self::needle::{Needles, haystack};
+use self::scorer::Scorer;
 use self::span::{Found, Span};
 use self::top::Bound;
-use super::index::Index;
+use super::index::{Form, Index};
 use super::query::Filter;
 use crate::reference::discovery::workspace_rank;
 use crate::session::{Millis, SessionId};
@@ -108,7 +110,7 @@ pub fn search(
     let mut searches = previous.map_or_else(Vec::new, |learnt| {
         learnt::covering(&learnt.searches, query, &needles)
     });
-    let narrowed = searches.last().map(|search| &*search.rows);
+    let narrowed = searches.last().map(|search| &**search);
     let found = find(index, query, &needles, excluded_row, narrowed, cancel)?;
     let total = index.len() - usize::from(excluded_row.is_some());
     let matched = found.rows.as_ref().map_or(total, Vec::len);
@@ -134,13 +136,13 @@ pub fn search(
     })
 }
 
-/// Finds what matches among these rows, or all.
+/// Finds what matches among what an earlier search found, or all.
 fn find(
     index: &Index,
     query: &Query,
     needles: &Needles,
     excluded_row: Option<u32>,
-    rows: Option<&[u32]>,
+    narrowed: Option<&Search>,
     cancel: &CancellationToken,
 ) -> Option<Found> {
     let cwd_scores = score_cwds(index, needles, cancel)?;
@@ -151,6 +153,7 @@ fn find(
     let span = Span {
         index,
         needles,
+        known: narrowed.map_or(0, |search| needles.known_from(&search.needles)),
         cwd_scores: &cwd_scores,
         ranks: &ranks,
         no_cwd_rank: rank(query, None),
@@ -164,7 +167,7 @@ fn find(
     if needles.is_empty() && query.filter.is_empty() {
         span.first_rows()
     } else {
-        search_spans(&span, rows)
+        search_spans(&span, narrowed.map(|search| &*search.rows))
     }
 }
 
@@ -198,7 +201,7 @@ pub fn highlight(index: &Index, row: u32, query: &str) -> Vec<u32> {
     let Some(row) = index.row(row) else {
         return Vec::new();
     };
-    let haystack = haystack(index.display(row), row.is_ascii(), &mut buffer);
+    let haystack = haystack(index.display(row), row.form(), &mut buffer);
     let mut places = Needles::new(query).places(haystack, &mut matcher);
     places.sort_unstable();
     places.dedup();
@@ -214,23 +217,10 @@ fn score_cwds(
 ) -> Option<Vec<Vec<u32>>> {
     let cwds: Vec<(&str, u64)> = index.cwds().collect();
     let chunks = in_spans(cwds.len(), |from, to| {
-        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
-        let mut buffer = Vec::new();
-        let mut scores = vec![Vec::with_capacity(to - from); needles.len()];
-        for (at, (cwd, letters)) in cwds.get(from..to).unwrap_or_default().iter().enumerate() {
-            if at % STRIDE as usize == 0 && cancel.is_cancelled() {
-                return None;
-            }
-            for (needle, scores) in needles.iter().zip(&mut scores) {
-                let score = needle
-                    .may_match(*letters)
-                    .then(|| needle.score(haystack(cwd, cwd.is_ascii(), &mut buffer), &mut matcher))
-                    .flatten();
-                // A match is worth something, however poor.
-                scores.push(score.map_or(0, |score| (score / 2).max(1)));
-            }
-        }
-        Some(scores)
+        let cwds = cwds.get(from..to).unwrap_or_default();
+        Scorer::with(Config::DEFAULT.match_paths(), |scorer| {
+            score_chunk(cwds, needles, scorer, cancel)
+        })
     })?;
     let mut scores = vec![Vec::with_capacity(cwds.len()); needles.len()];
     for chunk in chunks {
@@ -241,6 +231,34 @@ fn score_cwds(
     for scores in &mut scores {
         if scores.iter().all(|score| *score == 0) {
             scores.clear();
+        }
+    }
+    Some(scores)
+}
+
+fn score_chunk(
+    cwds: &[(&str, u64)],
+    needles: &Needles,
+    Scorer { matcher, buffer }: &mut Scorer,
+    cancel: &CancellationToken,
+) -> Option<Vec<Vec<u32>>> {
+    let mut scores = vec![Vec::with_capacity(cwds.len()); needles.len()];
+    for (at, (cwd, letters)) in cwds.iter().enumerate() {
+        if at % STRIDE as usize == 0 && cancel.is_cancelled() {
+            return None;
+        }
+        let form = if cwd.is_ascii() {
+            Form::Ascii
+        } else {
+            Form::Clusters
+        };
+        for (needle, scores) in needles.iter().zip(&mut scores) {
+            let score = needle
+                .may_match(*letters)
+                .then(|| needle.score(haystack(cwd, form, buffer), matcher))
+                .flatten();
+            // A match is worth something, however poor.
+            scores.push(score.map_or(0, |score| (score / 2).max(1)));
         }
     }
     Some(scores)

@@ -50,6 +50,13 @@ impl Parsed {
         parsed
     }
 
+    /// The same and one filter more, as a flag of a command gives it.
+    #[must_use]
+    pub fn with(mut self, key: Key, value: &str, zone: &TimeZone) -> Self {
+        self.take(key, false, value, zone);
+        self
+    }
+
     fn take(&mut self, key: Key, not: bool, value: &str, zone: &TimeZone) {
         if value.trim().is_empty() {
             self.problems.push(Problem::Empty(key));

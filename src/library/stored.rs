@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::files::{CapturedLog, LogFile, LogFiles, Scanned, Stamp};
+use super::files::{CapturedLog, LogFile, LogFiles, Place, Scanned, Stamp};
 use crate::reference::Cause;
 use crate::session::{Header, SessionId};
 use crate::store::{self, Home, SessionFile, file_name, log};
@@ -73,8 +73,11 @@ impl LogFiles for StoredLogs {
         store::session_file(&self.path(file)).map(log_file)
     }
 
-    fn places(&self) -> Vec<PathBuf> {
-        vec![self.home.sessions_dir()]
+    fn places(&self) -> Vec<Place> {
+        vec![Place {
+            path: self.home.sessions_dir(),
+            is_tree: false,
+        }]
     }
 
     fn at(&self, path: &Path) -> Option<LogFile> {
@@ -135,7 +138,7 @@ impl LogFiles for Layered {
         self.0.iter().find_map(|layer| layer.find(file))
     }
 
-    fn places(&self) -> Vec<PathBuf> {
+    fn places(&self) -> Vec<Place> {
         self.0.iter().flat_map(|layer| layer.places()).collect()
     }
 

@@ -3,8 +3,8 @@
 
 use thiserror::Error;
 
-use super::text::Text;
 use crate::session::{Block, Header, Message, MessageKind, Payload, Role, Seq, Session};
+use crate::text::Text;
 
 /// One message of a citable conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,11 +82,11 @@ fn provenance(message: &Message) -> Provenance {
 #[must_use]
 pub fn item(kind: MessageKind, message: &Message) -> Option<Item> {
     let (role, checkpoint) = admit(kind, provenance(message))?;
-    let text = message.text();
-    (!text.is_empty()).then(|| Item {
+    let text = message.shared_text();
+    (!text.is_empty()).then_some(Item {
         role,
         checkpoint,
-        text: text.into(),
+        text,
     })
 }
 

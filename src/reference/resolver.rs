@@ -294,7 +294,7 @@ impl Resolver {
         for block in &mut readable.content {
             if let Block::Text(block) = block {
                 let parsed = mention::parse(&block.text)?;
-                block.text = parsed.text;
+                block.text = parsed.text.into();
                 references.extend(parsed.references);
             }
         }

@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 use serde::Serialize;
 
 use super::projection::{Capture, Item};
-use super::text::Text;
 use super::{ReferenceError, tag_safe};
 use crate::session::{Role, Seq, SessionId};
+use crate::text::Text;
 
 /// What retention did to a conversation. Text sizes are UTF-8 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

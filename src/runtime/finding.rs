@@ -1,14 +1,18 @@
 //! Finding sessions and looking at them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
+
+use super::rows::{home_dir, short_path, tell_apart};
 use super::{Done, Runtime};
-use crate::library::index::Index;
+use crate::library::index::{Hidden, Index};
 use crate::library::matcher::{self, Hits};
+use crate::library::query::{Parsed, Problem};
 use crate::reference::ports::SurfaceReader;
 use crate::session::{Millis, SessionId};
 use crate::threads::lock;
+use crate::tool::Tool;
 
 /// How many rows a list gets.
 const ROWS: usize = 1_000;
@@ -33,6 +37,10 @@ pub struct Found {
     pub matched: usize,
     /// How many there are.
     pub total: usize,
+    /// How many more there are that lists leave out.
+    pub hidden: Hidden,
+    /// What the query says that no filter can follow, in words.
+    pub hint: Option<String>,
     /// How many logs of how many were read, while the library is being
     /// brought up to date.
     pub indexing: Option<(usize, usize)>,
@@ -48,7 +56,9 @@ pub struct FoundRow {
     /// The label as one clean line.
     pub title: String,
     /// The tool that it belongs to.
-    pub tool: &'static str,
+    pub tool: Tool,
+    /// Whether it was forked from another session.
+    pub is_fork: bool,
     /// Where it was begun, shortened, and what tells it from a session that
     /// looks the same.
     pub place: String,
@@ -79,12 +89,14 @@ impl Runtime {
                 return;
             }
             let previous = lock(&learnt).clone();
+            let typed = Parsed::new(&query.text, &TimeZone::system());
             let asked = matcher::Query {
-                text: query.text.clone(),
+                text: typed.rest.clone(),
+                filter: typed.filter.clone(),
+                now: Millis::now(),
                 target_cwd: query.cwd.clone(),
                 exclude: query.target.clone(),
                 limit: ROWS,
-                ..matcher::Query::default()
             };
             let hits = matcher::search(&index, &asked, previous.as_ref(), &cancel);
             let Some(hits) = hits else {
@@ -92,9 +104,11 @@ impl Runtime {
             };
             *lock(&learnt) = Some(hits.state.clone());
             let found = Found {
-                rows: rows(&index, &hits, &query.text),
+                rows: rows(&index, &hits, &typed.rest),
                 matched: hits.matched,
                 total: hits.total,
+                hidden: index.hidden(),
+                hint: hint(&typed.problems),
                 indexing: standing.indexing,
             };
             let _ = done.blocking_send(Done::Found(query, Ok(found)));
@@ -127,6 +141,12 @@ impl Runtime {
     }
 }
 
+/// What of a query filters nothing, in one line.
+pub(super) fn hint(problems: &[Problem]) -> Option<String> {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    (!problems.is_empty()).then(|| problems.join(" · "))
+}
+
 fn rows(index: &Index, hits: &Hits, query: &str) -> Vec<FoundRow> {
     let home = home_dir();
     let mut rows: Vec<FoundRow> = hits
@@ -140,7 +160,9 @@ fn rows(index: &Index, hits: &Hits, query: &str) -> Vec<FoundRow> {
                 // character into a message.
                 label: entry.display.to_owned(),
                 title: entry.display.to_owned(),
-                tool: entry.tool.name(),
+                tool: entry.tool,
+                // An agent's session has a parent too, but continues nothing.
+                is_fork: entry.parent.is_some() && !entry.is_subagent,
                 place: entry
                     .cwd
                     .map(|cwd| short_path(cwd, home.as_deref()))
@@ -152,105 +174,4 @@ fn rows(index: &Index, hits: &Hits, query: &str) -> Vec<FoundRow> {
         .collect();
     tell_apart(&mut rows);
     rows
-}
-
-/// Rows that look the same get the end of their ids, or all of them where the
-/// ends are the same too.
-fn tell_apart(rows: &mut [FoundRow]) {
-    for tail in [ID_TAIL, usize::MAX] {
-        let mut seen = HashMap::new();
-        for row in &*rows {
-            *seen.entry(looks(row)).or_insert(0_usize) += 1;
-        }
-        for row in &mut *rows {
-            if seen.get(&looks(row)).is_some_and(|count| *count > 1) {
-                let id = row.id.as_str();
-                let from = id.ceil_char_boundary(id.len().saturating_sub(tail));
-                let tail = id.get(from..).unwrap_or_default();
-                row.place = match &*row.place {
-                    "" => format!("#{tail}"),
-                    place => format!("{place} #{tail}"),
-                };
-            }
-        }
-    }
-}
-
-fn looks(row: &FoundRow) -> (String, String) {
-    (row.title.clone(), row.place.clone())
-}
-
-/// How much of an id tells two sessions apart, in bytes.
-const ID_TAIL: usize = 8;
-
-/// The person's home, where it is known.
-fn home_dir() -> Option<String> {
-    let dirs = directories::BaseDirs::new()?;
-    dirs.home_dir().to_str().map(str::to_owned)
-}
-
-/// A path with the person's home as `~`.
-fn short_path(path: &str, home: Option<&str>) -> String {
-    match home.and_then(|home| path.strip_prefix(home)) {
-        Some("") => "~".to_owned(),
-        Some(rest) if rest.starts_with('/') => format!("~{rest}"),
-        _ => path.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row(id: &str, title: &str, place: &str) -> FoundRow {
-        FoundRow {
-            id: id.into(),
-            label: title.to_owned(),
-            title: title.to_owned(),
-            tool: "ibid",
-            place: place.to_owned(),
-            when: Millis(0),
-            matched: Vec::new(),
-        }
-    }
-
-    fn places(mut rows: Vec<FoundRow>) -> Vec<String> {
-        tell_apart(&mut rows);
-        rows.into_iter().map(|row| row.place).collect()
-    }
-
-    #[test]
-    fn rows_that_look_alike_get_the_ends_of_their_ids() {
-        let rows = vec![
-            row("session-one-1", "Fix", "~/api"),
-            row("session-two-2", "Fix", "~/api"),
-            row("other", "Fix", "~/web"),
-        ];
-        assert_eq!(
-            places(rows),
-            ["~/api #on-one-1", "~/api #on-two-2", "~/web"]
-        );
-    }
-
-    #[test]
-    fn ids_that_end_alike_are_shown_whole() {
-        let rows = vec![
-            row("a-12345678", "Fix", ""),
-            row("b-12345678", "Fix", ""),
-            row("", "Fix", ""),
-            row("世界世界", "Fix", ""),
-        ];
-        let places = places(rows);
-        let distinct: std::collections::HashSet<_> = places.iter().collect();
-        assert_eq!(distinct.len(), 4, "{places:?}");
-    }
-
-    #[test]
-    fn the_home_of_a_person_is_a_tilde() {
-        let short = |path| short_path(path, Some("/home/ann"));
-        assert_eq!(short("/home/ann"), "~");
-        assert_eq!(short("/home/ann/api"), "~/api");
-        assert_eq!(short("/home/anna"), "/home/anna");
-        assert_eq!(short_path("/x", None), "/x");
-    }
 }

@@ -20,9 +20,16 @@ use crate::threads::lock;
 /// as asked for that reason.
 const ECHO: Duration = Duration::from_secs(1);
 
+/// How often it is told that more can be searched.
+const TELL_EVERY: Duration = Duration::from_millis(200);
+
 /// How the library stands to the folder.
 #[derive(Default)]
-pub(super) struct Freshness(Mutex<State>);
+pub(super) struct Freshness {
+    state: Mutex<State>,
+    /// Whose turn it is to read for searching.
+    reading: Mutex<()>,
+}
 
 #[derive(Default)]
 struct State {
@@ -39,8 +46,22 @@ struct State {
 pub(super) struct Standing {
     /// How many logs of how many were read, while any are.
     pub(super) indexing: Option<(usize, usize)>,
+    /// How many sessions of how many were read for searching, while any are.
+    pub(super) reading: Option<(usize, usize)>,
+    /// Whether not all was read for searching since the start, whoever else
+    /// reads meanwhile.
+    is_filling: bool,
     /// Why the folder could not be listed the last time.
     pub(super) failed: Option<String>,
+}
+
+impl Standing {
+    /// How much of what was said is known, while some of it may not be: 0 of 0
+    /// where that can't be told yet.
+    pub(super) fn texts(&self) -> Option<(usize, usize)> {
+        let filling = self.is_filling.then_some((0, 0));
+        self.reading.or(self.indexing).or(filling)
+    }
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -55,19 +76,19 @@ enum Work {
 
 impl Freshness {
     pub(super) fn standing(&self) -> Standing {
-        lock(&self.0).standing.clone()
+        lock(&self.state).standing.clone()
     }
 
     /// Whether the library changed a moment ago; asks once for each time.
     pub(super) fn just_changed(&self) -> bool {
-        let changed = lock(&self.0).changed.take();
+        let changed = lock(&self.state).changed.take();
         changed.is_some_and(|at| at.elapsed() < ECHO)
     }
 
     /// Whether the work has to be begun: what is under way is done once more,
     /// because it may be past what is new.
     fn begin(&self) -> bool {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         let is_idle = state.work == Work::Idle;
         state.work = if is_idle {
             Work::UnderWay
@@ -79,7 +100,7 @@ impl Freshness {
 
     /// Whether the work that was done is wanted once more.
     fn goes_on(&self) -> bool {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         let goes_on = state.work == Work::Wanted;
         state.work = if goes_on { Work::UnderWay } else { Work::Idle };
         goes_on
@@ -93,12 +114,17 @@ impl Runtime {
     pub(super) fn fill_library(&self) {
         self.freshness.begin();
         // Nothing is known yet, which is not the same as that there is nothing.
-        lock(&self.freshness.0).standing.indexing = Some((0, 0));
+        let standing = &mut lock(&self.freshness.state).standing;
+        standing.indexing = Some((0, 0));
+        standing.is_filling = true;
         let mut keeper = self.keeper();
         self.tasks.spawn_blocking(move || {
             keeper.recall();
             keeper.refresh();
             keeper.verify();
+            keeper.read_texts();
+            lock(&keeper.freshness.state).standing.is_filling = false;
+            keeper.tell_read();
         });
     }
 
@@ -107,7 +133,10 @@ impl Runtime {
     pub(super) fn freshen_library(&self) {
         if self.freshness.begin() {
             let mut keeper = self.keeper();
-            self.tasks.spawn_blocking(move || keeper.refresh());
+            self.tasks.spawn_blocking(move || {
+                keeper.refresh();
+                keeper.read_texts();
+            });
         }
     }
 
@@ -152,15 +181,49 @@ impl Keeper {
         let (library, cancel) = (self.library.clone(), self.cancel.clone());
         let refreshed = library.refresh(&cancel, &mut |progress| {
             let indexing = Some((progress.done, progress.total));
-            lock(&self.freshness.0).standing.indexing = indexing;
+            lock(&self.freshness.state).standing.indexing = indexing;
             self.tell_changed();
         });
-        let was_indexing = lock(&self.freshness.0).standing.indexing.take().is_some();
+        let was_indexing = lock(&self.freshness.state)
+            .standing
+            .indexing
+            .take()
+            .is_some();
         self.tell(refreshed);
         if was_indexing {
             self.tell_changed();
         }
         self.tell_changes();
+    }
+
+    /// Reads what was said in sessions that changed, so that it can be
+    /// searched. One does it at a time; what changes meanwhile is read by the
+    /// one that comes behind.
+    pub(super) fn read_texts(&mut self) {
+        let freshness = Arc::clone(&self.freshness);
+        let _turn = lock(&freshness.reading);
+        let (library, cancel) = (self.library.clone(), self.cancel.clone());
+        let mut told = Instant::now();
+        let read = library.index_texts(&cancel, &mut |progress| {
+            let reading = Some((progress.done, progress.total));
+            lock(&self.freshness.state).standing.reading = reading;
+            if told.elapsed() >= TELL_EVERY {
+                told = Instant::now();
+                self.tell_read();
+            }
+        });
+        let reading = lock(&self.freshness.state).standing.reading.take();
+        if reading.is_some() {
+            self.tell_read();
+        }
+        if let Err(error) = read {
+            self.say(Notice::Failed(failure(error.code(), error)));
+        }
+    }
+
+    fn tell_read(&self) {
+        // Nobody waits for it when the program ends.
+        let _ = self.done.blocking_send(Done::TextsRead);
     }
 
     /// Looks at these files again, and at nothing else.
@@ -169,6 +232,7 @@ impl Keeper {
         let touched = self.library.touch(paths, &self.cancel);
         self.tell(touched);
         self.tell_changes();
+        self.read_texts();
     }
 
     fn verify(&mut self) {
@@ -186,18 +250,25 @@ impl Keeper {
                 (Some(cause.to_string()), Some(Notice::Failed(failure)))
             }
         };
-        let mut state = lock(&self.freshness.0);
+        let mut state = lock(&self.freshness.state);
         let is_other = state.standing.failed != failed;
         state.standing.failed = failed;
-        let is_news = notice.is_some() && (is_other || notice != state.told);
-        if is_news {
-            state.told.clone_from(&notice);
+        if is_other {
+            state.told = None;
         }
         drop(state);
         if is_other {
             self.tell_changed();
         }
-        if let Some(notice) = notice.filter(|_| is_news) {
+        if let Some(notice) = notice {
+            self.say(notice);
+        }
+    }
+
+    /// Says something, unless it is what was said the last time.
+    fn say(&self, notice: Notice) {
+        let told = lock(&self.freshness.state).told.replace(notice.clone());
+        if told.as_ref() != Some(&notice) {
             let _ = self.done.blocking_send(Done::Notice(notice));
         }
     }
@@ -212,7 +283,7 @@ impl Keeper {
 
     fn tell_changed(&mut self) {
         self.shown = Arc::downgrade(&self.library.index());
-        lock(&self.freshness.0).changed = Some(Instant::now());
+        lock(&self.freshness.state).changed = Some(Instant::now());
         // Nobody waits for it when the program ends.
         let _ = self.done.blocking_send(Done::LibraryChanged);
     }
@@ -243,13 +314,34 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_searched_is_counted_as_soon_as_it_is_known() {
+        let cases = [
+            (None, None, false, None),
+            (Some((0, 0)), None, true, Some((0, 0))),
+            (Some((7, 9)), None, true, Some((7, 9))),
+            (None, None, true, Some((0, 0))),
+            (None, Some((3, 4)), false, Some((3, 4))),
+            (Some((1, 2)), Some((3, 4)), true, Some((3, 4))),
+        ];
+        for (indexing, reading, is_filling, texts) in cases {
+            let standing = Standing {
+                indexing,
+                reading,
+                is_filling,
+                failed: None,
+            };
+            assert_eq!(standing.texts(), texts);
+        }
+    }
+
+    #[test]
     fn a_change_is_answered_once() {
         let freshness = Freshness::default();
         assert!(!freshness.just_changed());
-        lock(&freshness.0).changed = Some(Instant::now());
+        lock(&freshness.state).changed = Some(Instant::now());
         assert!(freshness.just_changed());
         assert!(!freshness.just_changed());
-        lock(&freshness.0).changed = Instant::now().checked_sub(ECHO);
+        lock(&freshness.state).changed = Instant::now().checked_sub(ECHO);
         assert!(!freshness.just_changed());
     }
 }

@@ -7,8 +7,9 @@ use tokio_util::task::TaskTracker;
 
 use super::{Done, Runtime, Services, failure};
 use crate::aside::recoverable;
-use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice};
+use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part};
 use crate::library::{Facts, Library, LiveSession, StoredLogs};
+use crate::reference::Reference;
 use crate::reference::projection::{Capture, capture};
 use crate::session::{Event, Header, Millis, NewEvent, Payload, Session, SessionId};
 use crate::store::{DraftFile, Home, SessionWriter, StoreError, log};
@@ -85,7 +86,7 @@ pub struct Opened {
 /// A session that is held for writing, with its draft.
 #[derive(Debug)]
 pub struct Hold {
-    writer: Box<SessionWriter>,
+    slot: Slot,
     draft_file: DraftFile,
 }
 
@@ -188,10 +189,30 @@ impl Runtime {
         });
     }
 
+    /// Begins a session that cites another one, in the directory of the one
+    /// that is open.
+    pub(super) fn begin_citing(&self, cited: Reference) {
+        let home = self.services.home.clone();
+        let slot = Arc::clone(&self.slot);
+        let done = self.done.clone();
+        let all = self.all.clone();
+        self.in_order.run(move || {
+            if all.is_cancelled() {
+                return;
+            }
+            let cwd = lock(&slot).session().header().cwd.clone();
+            let id = cited.session_id.clone();
+            let opened = begun_citing(&home, cwd, cited).map(Box::new);
+            let opened = opened.map_err(|error| failure(error.code(), error));
+            let _ = done.blocking_send(Done::Opened(id, opened));
+        });
+    }
+
     /// Goes on in a session that was opened, and lets the one before go. What
     /// is written from now on goes there.
     pub(super) fn switch(&mut self, hold: Hold) {
-        let slot = Arc::new(Mutex::new(Slot::Stored(hold.writer)));
+        let is_stored = matches!(hold.slot, Slot::Stored(_));
+        let slot = Arc::new(Mutex::new(hold.slot));
         let before = std::mem::replace(&mut self.slot, Arc::clone(&slot));
         let draft_before = self.drafts.hold(hold.draft_file);
         let library = self.services.library.clone();
@@ -207,7 +228,9 @@ impl Runtime {
             library.detach(&live.header().id);
             // Others may still hold it, and read it as it was.
             lock(&live.0).let_go();
-            library.attach(Arc::new(Live(slot)));
+            if is_stored {
+                library.attach(Arc::new(Live(slot)));
+            }
         });
     }
 
@@ -255,16 +278,47 @@ pub fn begin(
     cwd: Option<String>,
 ) -> Result<(Slot, DraftFile, Option<Draft>), StoreError> {
     let left = DraftFile::adopt::<KeptDraft>(home, cwd.as_deref());
-    let (file, kept) = if let Some((file, kept)) = left {
-        (file, Some(kept))
-    } else {
-        let id = SessionId::from(uuid::Uuid::now_v7().to_string());
-        (DraftFile::hold(home, id, cwd.clone())?, None)
+    let (file, kept) = match left {
+        Some((file, kept)) => (file, Some(kept)),
+        None => (hold_new_draft(home, cwd.clone())?, None),
     };
-    let header = Header::new(file.session_id().clone(), Millis::now(), cwd);
-    let slot = Slot::New(header);
+    let slot = new_slot(&file, cwd);
     let draft = kept.map(|kept| kept.left_in(&slot.session()));
     Ok((slot, file, draft))
+}
+
+/// Begins a session in a directory whose draft cites another one.
+pub(crate) fn begun_citing(
+    home: &Home,
+    cwd: Option<String>,
+    cited: Reference,
+) -> Result<Opened, StoreError> {
+    let draft_file = hold_new_draft(home, cwd.clone())?;
+    let slot = new_slot(&draft_file, cwd);
+    let draft = Draft {
+        parts: vec![Part::Element(cited.into()), Part::Text(" ".to_owned())],
+    };
+    draft_file.save(&KeptDraft {
+        departed: None,
+        typed: draft.clone(),
+    })?;
+    Ok(Opened {
+        session: slot.session(),
+        draft: Some(draft),
+        note: None,
+        hold: Hold { slot, draft_file },
+    })
+}
+
+/// The draft of a session that nobody has begun yet.
+fn hold_new_draft(home: &Home, cwd: Option<String>) -> Result<DraftFile, StoreError> {
+    let id = SessionId::from(uuid::Uuid::now_v7().to_string());
+    DraftFile::hold(home, id, cwd)
+}
+
+/// The session that a draft is of, begun now.
+fn new_slot(draft: &DraftFile, cwd: Option<String>) -> Slot {
+    Slot::New(Header::new(draft.session_id().clone(), Millis::now(), cwd))
 }
 
 /// Opens a session for writing, with its draft.
@@ -279,7 +333,7 @@ pub(crate) fn open_session(home: &Home, id: &SessionId) -> Result<Opened, StoreE
         session: recovered.session,
         note,
         hold: Hold {
-            writer: Box::new(writer),
+            slot: Slot::Stored(Box::new(writer)),
             draft_file,
         },
     })

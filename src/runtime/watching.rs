@@ -13,6 +13,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recom
 use tokio::sync::Notify;
 
 use super::Runtime;
+use crate::library::Place;
 use crate::threads::lock;
 
 /// How long what changes is gathered before it is looked at.
@@ -116,6 +117,11 @@ impl Runtime {
 
 /// A place that is not there, or that can't be watched, is left out: it is
 /// listed when a list is opened.
-fn watch(watcher: &mut RecommendedWatcher, place: &std::path::Path) {
-    let _left_out = watcher.watch(place, RecursiveMode::Recursive);
+fn watch(watcher: &mut RecommendedWatcher, place: &Place) {
+    let mode = if place.is_tree {
+        RecursiveMode::Recursive
+    } else {
+        RecursiveMode::NonRecursive
+    };
+    let _left_out = watcher.watch(&place.path, mode);
 }

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::text::Text;
+
 /// Whose turn a message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,7 +50,7 @@ pub enum Block {
 #[serde(tag = "type", rename = "text")]
 pub struct TextBlock {
     /// What was said.
-    pub text: String,
+    pub text: Text,
     /// Keys this program does not know.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -62,7 +64,7 @@ impl From<Value> for Block {
         if map.get("type").and_then(Value::as_str) == Some("text")
             && let Some(Value::String(text)) = map.get_mut("text")
         {
-            let text = std::mem::take(text);
+            let text = std::mem::take(text).into();
             map.shift_remove("type");
             map.shift_remove("text");
             return Self::Text(TextBlock { text, rest: map });
@@ -79,7 +81,7 @@ impl<'de> Deserialize<'de> for Block {
 
 impl Block {
     /// A plain text block.
-    pub fn text(text: impl Into<String>) -> Self {
+    pub fn text(text: impl Into<Text>) -> Self {
         Self::Text(TextBlock {
             text: text.into(),
             rest: Map::new(),
@@ -221,19 +223,35 @@ impl Message {
     }
 
     /// What a person typed.
-    pub fn person(text: impl Into<String>) -> Self {
+    pub fn person(text: impl Into<Text>) -> Self {
         Self::new(Role::User, Source::person(), vec![Block::text(text)])
     }
 
     /// The text blocks joined with line feeds; empty when there is none.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut texts = self.content.iter().filter_map(Block::as_text);
-        let mut joined = texts.next().unwrap_or_default().to_owned();
-        for text in texts {
-            joined.push('\n');
-            joined.push_str(text);
+        (*self.shared_text()).to_owned()
+    }
+
+    /// [`text`](Self::text) without a copy, where the message has one text
+    /// block alone.
+    #[must_use]
+    pub fn shared_text(&self) -> Text {
+        let texts = || {
+            self.content.iter().filter_map(|block| match block {
+                Block::Text(block) => Some(&block.text),
+                Block::Other(_) => None,
+            })
+        };
+        let mut rest = texts();
+        match (rest.next(), rest.next()) {
+            (None, _) => Text::default(),
+            (Some(only), None) => only.clone(),
+            _ => texts()
+                .map(|text| &**text)
+                .collect::<Vec<_>>()
+                .join("\n")
+                .into(),
         }
-        joined
     }
 }

@@ -22,6 +22,12 @@ pub trait Adapter: Send + Sync {
     /// are there. Touches no disk.
     fn places(&self, environment: &Environment) -> Vec<PathBuf>;
 
+    /// Whether sessions of a place lie in the folders below it as well.
+    fn is_tree(&self, place: &Path) -> bool {
+        let _ = place;
+        true
+    }
+
     /// Finds the files of one place by their names and states; opens none.
     fn scan(&self, place: &Path, walk: &mut Walk);
 
@@ -54,6 +60,16 @@ pub trait Adapter: Send + Sync {
     /// # Errors
     /// When the file can't be read, or holds no such session.
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError>;
+
+    /// Reads several sessions of one file whole, in the order of these ids.
+    fn read_many(
+        &self,
+        path: &Path,
+        native_ids: &[&str],
+    ) -> Vec<Result<ForeignSession, SourceError>> {
+        let ids = native_ids.iter();
+        ids.map(|id| self.read(path, Some(id))).collect()
+    }
 }
 
 /// What a bounded look into a file found.

@@ -1,10 +1,13 @@
 //! Builds our events out of what an adapter found.
 
+use serde_json::Map;
+
 use super::{ForeignSession, SourceNotice};
 use crate::session::{
     Block, Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Seq, Session, Source,
     SurfaceError, Title, TitleSource,
 };
+use crate::text::Text;
 use crate::tool::Tool;
 
 /// A session of another tool under construction. Events come in the order of
@@ -50,32 +53,32 @@ impl Builder {
     }
 
     /// What a person typed.
-    pub(super) fn person(&mut self, time: i64, text: &str) {
+    pub(super) fn person(&mut self, time: i64, text: impl Into<Text>) {
         self.push(time, MessageKind::User, Source::person(), text);
     }
 
     /// What the model said.
-    pub(super) fn model(&mut self, time: i64, model: &str, text: &str) {
+    pub(super) fn model(&mut self, time: i64, model: &str, text: impl Into<Text>) {
         let source = Source::model(self.tool.name(), model);
         self.push(time, MessageKind::Assistant, source, text);
     }
 
     /// What software put into a person's mouth: kept, and never cited.
-    pub(super) fn injected(&mut self, time: i64, by: &str, text: &str) {
+    pub(super) fn injected(&mut self, time: i64, by: &str, text: impl Into<Text>) {
         self.push(time, MessageKind::User, Source::plugin(by), text);
     }
 
     /// What a tool of the model returned.
-    pub(super) fn tool_result(&mut self, time: i64, call_id: &str, text: &str) {
+    pub(super) fn tool_result(&mut self, time: i64, call_id: &str, text: impl Into<Text>) {
         self.push(time, MessageKind::ToolResult, Source::tool(call_id), text);
     }
 
     /// A checkpoint that stands for all that came before it. What it shadows
     /// need not have been built: a checkpoint without anything before it
     /// begins the conversation.
-    pub(super) fn checkpoint(&mut self, time: i64, id: &str, text: &str) {
+    pub(super) fn checkpoint(&mut self, time: i64, id: &str, text: impl Into<Text>) {
         let shadowed: Vec<Seq> = self.session.surface().map(|event| event.seq).collect();
-        let payload = payload(MessageKind::User, Source::checkpoint(id), text);
+        let payload = self.payload(MessageKind::User, Source::checkpoint(id), text.into());
         let event = match (shadowed.first(), shadowed.last()) {
             (Some(first), Some(last)) => {
                 NewEvent::replacing(Millis(time), payload, (*first, *last), shadowed.clone())
@@ -87,7 +90,7 @@ impl Builder {
 
     /// A checkpoint in its place among what was kept: what it shadows has not
     /// been built, and what was built before it stays.
-    pub(super) fn checkpoint_in_place(&mut self, time: i64, id: &str, text: &str) {
+    pub(super) fn checkpoint_in_place(&mut self, time: i64, id: &str, text: impl Into<Text>) {
         self.push(time, MessageKind::User, Source::checkpoint(id), text);
     }
 
@@ -128,11 +131,13 @@ impl Builder {
         }
     }
 
-    fn push(&mut self, time: i64, kind: MessageKind, source: Source, text: &str) {
+    fn push(&mut self, time: i64, kind: MessageKind, source: Source, text: impl Into<Text>) {
+        let text = text.into();
         if text.is_empty() {
             return;
         }
-        self.append(NewEvent::plain(Millis(time), payload(kind, source, text)));
+        let payload = self.payload(kind, source, text);
+        self.append(NewEvent::plain(Millis(time), payload));
     }
 
     /// Every event built here keeps the rules; one that does not is counted
@@ -143,19 +148,27 @@ impl Builder {
             self.skipped += 1;
         }
     }
-}
 
-fn payload(kind: MessageKind, source: Source, text: &str) -> Payload {
-    let role = match kind {
-        MessageKind::System => Role::System,
-        MessageKind::User => Role::User,
-        MessageKind::Assistant => Role::Assistant,
-        MessageKind::ToolResult => Role::Tool,
-    };
-    let message = Message::new(role, source, vec![Block::text(text)]);
-    if kind == MessageKind::User {
-        Payload::user(message)
-    } else {
-        Payload::step(kind, message, 0, 0)
+    /// A message. It is called by its place, so that reading a session twice
+    /// gives the same.
+    fn payload(&self, kind: MessageKind, source: Source, text: Text) -> Payload {
+        let message = Message {
+            id: self.session.next_seq().to_string(),
+            role: match kind {
+                MessageKind::System => Role::System,
+                MessageKind::User => Role::User,
+                MessageKind::Assistant => Role::Assistant,
+                MessageKind::ToolResult => Role::Tool,
+            },
+            source,
+            content: vec![Block::text(text)],
+            rest: Map::new(),
+        };
+        // Which turn and step it is of is not told.
+        Payload::Message {
+            kind,
+            message,
+            envelope: Map::new(),
+        }
     }
 }

@@ -5,16 +5,18 @@
 //! each; then the way through the tree is emitted in its order.
 
 mod chain;
+mod finding;
 mod listing;
 mod record;
 mod said;
+mod skim;
 #[cfg(test)]
 #[expect(clippy::string_slice, reason = "texts of one byte a character are cut")]
 mod tests;
 mod words;
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
@@ -23,8 +25,12 @@ use self::record::{CompactMetadata, Link, Record};
 use self::said::Said;
 use super::build::{About, Builder};
 use super::loose::Word;
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::pass::{self, Form, Skim};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
+use crate::text::TextBlock;
 use crate::tool::Tool;
 
 /// Types that no other tool's records have.
@@ -46,11 +52,15 @@ impl Adapter for ClaudeCode {
     }
 
     fn places(&self, environment: &Environment) -> Vec<PathBuf> {
-        listing::places(environment)
+        finding::places(environment)
     }
 
     fn scan(&self, place: &Path, walk: &mut Walk) {
-        listing::scan(place, walk);
+        finding::scan(place, walk);
+    }
+
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        finding::find(place, path)
     }
 
     fn look(&self, path: &Path) -> Result<Look, SourceError> {
@@ -58,7 +68,7 @@ impl Adapter for ClaudeCode {
     }
 
     fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
-        listing::locate(place, native_id)
+        finding::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -89,17 +99,26 @@ fn is_own(record: &Value) -> bool {
 }
 
 fn read(path: &Path) -> Result<ForeignSession, SourceError> {
-    let scan = RefCell::new(Scan::default());
-    let wanted = |line: &[u8]| {
-        let mut scan = scan.borrow_mut();
-        match record::link(line).filter(|_| scan.knows_the_start()) {
-            Some(link) => scan.link(&link),
-            None => return record::wanted(line),
+    let form = Records::default();
+    let mut scan = Scan::default();
+    let mut torn = 0;
+    let skipped = pass::pass(path, u64::MAX, &form, |_, line| {
+        match line {
+            Line::Link(link) => scan.link(link),
+            Line::Attachment(link, _) if scan.knows_the_start() => scan.link(link),
+            Line::Attachment(_, (record, lost)) => {
+                torn += lost;
+                if let Some(record) = record {
+                    scan.take(*record);
+                }
+            }
+            Line::Record(record) => scan.take(*record),
         }
-        false
-    };
-    let skipped = records::each(path, wanted, |record| scan.borrow_mut().take(record))?;
-    let scan = scan.into_inner();
+        if scan.knows_the_start() {
+            form.start_is_known.store(true, Ordering::Relaxed);
+        }
+    })?;
+    let skipped = skipped + torn;
     let mut builder = Builder::new(Tool::ClaudeCode, scan.about(path));
     builder.skip(skipped + scan.skipped);
     let marker = scan.marker.as_deref();
@@ -119,6 +138,53 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
         builder.title(scan.last_time, title, source);
     }
     Ok(builder.finish())
+}
+
+/// What a line says.
+enum Line {
+    /// It only links others. It is told once the start is known.
+    Link(Link),
+    /// The same, with the whole record, or what is glued to a damaged one, and
+    /// how many could not be read.
+    Attachment(Link, (Option<Box<Record>>, usize)),
+    Record(Box<Record>),
+}
+
+/// The form of the lines.
+#[derive(Default)]
+struct Records {
+    /// Whether all is known that the first records tell of the session. An
+    /// attachment that is looked at before is read whole, and what counts of it
+    /// is decided in the order of the file.
+    start_is_known: AtomicBool,
+}
+
+impl Form for Records {
+    type Said = Line;
+    type Record = Record;
+
+    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
+        if !record::wanted(line) {
+            return Skim::Nothing;
+        }
+        let start_is_known = self.start_is_known.load(Ordering::Relaxed);
+        if let Some(link) = record::link(line) {
+            return Skim::Said(if start_is_known {
+                Line::Link(link)
+            } else {
+                let (record, lost) = records::record(line);
+                Line::Attachment(link, (record.map(Box::new), lost))
+            });
+        }
+        let record = texts.and_then(|texts| skim::record(line, texts, start_is_known));
+        record.map_or(Skim::Unclear, |record| {
+            Skim::Said(Line::Record(Box::new(record)))
+        })
+    }
+
+    fn whole(&self, _line: &[u8], record: Record) -> Line {
+        Line::Record(Box::new(record))
+    }
 }
 
 /// What one pass over the file gathers.
@@ -186,10 +252,14 @@ impl Scan {
         self.cwd.is_some() && self.version.is_some() && self.created_at != 0
     }
 
-    fn link(&mut self, link: &Link<'_>) {
+    fn link(&mut self, link: Link) {
+        if link.time > 0 {
+            self.last_time = link.time;
+        }
+        self.has_main |= !link.is_sidechain;
         self.nodes.push(Node {
-            uuid: Some(link.uuid.into()),
-            parent: link.parent.map(Into::into),
+            uuid: Some(link.uuid),
+            parent: link.parent,
             is_sidechain: link.is_sidechain,
             ..Node::default()
         });
@@ -238,15 +308,12 @@ impl Scan {
     fn about(&self, path: &Path) -> About {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy());
         let stem = stem.as_deref().unwrap_or_default();
-        let owner = owner(path);
+        let owner = finding::owner(path);
         let is_subagent = owner.is_some()
             || (!self.nodes.is_empty() && !self.has_main && self.agent_id.is_some());
         let told = self.session_ids.first().map(|id| &**id);
-        let by_name = self
-            .session_ids
-            .iter()
-            .map(|id| &**id)
-            .find(|id| *id == stem);
+        let is_told = self.session_ids.iter().any(|id| **id == *stem);
+        let by_name = Some(stem).filter(|stem| is_told || finding::is_uuid(stem));
         let native_id = match &self.agent_id {
             Some(agent) if is_subagent => format!("agent-{agent}"),
             None if is_subagent => stem.to_owned(),
@@ -255,8 +322,9 @@ impl Scan {
         let parent = if is_subagent {
             owner.or(told).map(str::to_owned)
         } else {
+            // A copy's first records are of the session that it was made of.
             let copied = self.fork_of.as_deref().or(self.request_of.as_deref());
-            copied.map(str::to_owned)
+            copied.or(told).map(str::to_owned)
         };
         About {
             parent: parent.filter(|parent| *parent != native_id),
@@ -287,17 +355,6 @@ impl Scan {
             .or(summary.map(|(title, _)| &**title));
         title.map(|title| (title, TitleSource::Fallback))
     }
-}
-
-/// How far above a subagent's file the folder of its session's subagents is
-/// looked for: those of workflows lie in folders of their own.
-const AGENT_FOLDERS: usize = 4;
-
-/// The id of the session whose subagent a file is by the folders it lies in.
-fn owner(path: &Path) -> Option<&str> {
-    let mut folders = path.ancestors().skip(1).take(AGENT_FOLDERS);
-    let agents = folders.find(|folder| folder.ends_with("subagents"))?;
-    agents.parent()?.file_name()?.to_str()
 }
 
 fn first(known: &mut Option<Box<str>>, told: Word) {

@@ -4,11 +4,14 @@
 //! the history is missing. What a compaction replaced, a rollback dropped, or
 //! a revert left in another file is not read as said.
 
+mod beginning;
 mod history;
 mod home;
 mod injected;
+mod listing;
 mod reading;
 mod record;
+mod skim;
 #[cfg(test)]
 mod tests;
 
@@ -19,8 +22,9 @@ use serde_json::Value;
 use self::history::Said;
 use self::home::Home;
 use self::reading::Reading;
+use self::record::Payload;
 use super::build::{About, Builder};
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk};
+use super::{Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -35,26 +39,36 @@ impl Adapter for Codex {
         Tool::Codex
     }
 
-    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
-        Vec::new()
+    fn places(&self, environment: &Environment) -> Vec<PathBuf> {
+        listing::places(environment)
     }
 
-    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
-
-    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
-        Ok(Look::Sessions(Vec::new()))
+    fn is_tree(&self, place: &Path) -> bool {
+        listing::is_tree(place)
     }
 
-    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
-        None
+    fn scan(&self, place: &Path, walk: &mut Walk) {
+        listing::scan(place, walk);
+    }
+
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(place, path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+        listing::look(path)
+    }
+
+    fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
+        listing::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {
         recognises(head)
     }
 
-    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)
+    fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)?.wanted(path, native_id)
     }
 }
 
@@ -100,8 +114,8 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
     finish(leaf, reading)
 }
 
-fn finish(leaf: &Path, reading: Reading) -> Result<ForeignSession, SourceError> {
-    let meta = reading.meta.unwrap_or_default();
+fn finish(leaf: &Path, mut reading: Reading) -> Result<ForeignSession, SourceError> {
+    let meta = reading.meta.take().unwrap_or_default();
     if reading.dialogue > 0 && reading.unread == reading.dialogue {
         return Err(SourceError::NoDialogue {
             path: leaf.to_owned(),
@@ -112,55 +126,17 @@ fn finish(leaf: &Path, reading: Reading) -> Result<ForeignSession, SourceError> 
             records: reading.dialogue,
         });
     }
-    let written_id = meta.id.as_ref().and_then(Value::as_str).map(str::to_owned);
-    let named_id = home::ids(leaf).map(|(id, _)| id.to_owned());
-    let native_id = if reading.meta_line == 1 {
-        written_id.or(named_id)
-    } else {
-        named_id.or(written_id)
-    };
-    let stem = || {
-        leaf.file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-    };
-    let native_id = native_id
-        .or(reading.bare_id)
-        .or_else(stem)
-        .unwrap_or_default();
-
-    let begun = meta.timestamp.as_ref().and_then(reading::millis);
-    let created_at = begun.or(reading.first_time).unwrap_or_default();
-    let spawned_by = meta
-        .source
-        .as_ref()
-        .and_then(|source| source.get("subagent"));
-    let is_subagent = spawned_by.is_some()
-        || meta.thread_source.as_ref().and_then(Value::as_str) == Some("subagent");
-    let spawning_id = || {
-        let id = spawned_by?.pointer("/thread_spawn/parent_thread_id")?;
-        id.as_str().map(str::to_owned)
-    };
-    let parent = meta
-        .forked_from_id
-        .or(meta.parent_thread_id)
-        .or_else(spawning_id);
-
-    let mut builder = Builder::new(
-        Tool::Codex,
-        About {
-            parent: parent.filter(|parent| *parent != native_id),
-            native_id: native_id.clone(),
-            created_at,
-            cwd: meta.cwd.or(reading.environment),
-            is_subagent,
-        },
-    );
+    let about = about(leaf, &meta, &reading);
+    let (native_id, created_at) = (about.native_id.clone(), about.created_at);
+    let mut builder = Builder::new(Tool::Codex, about);
     for (n, item) in reading.history.items().iter().enumerate() {
         match item.said {
-            Said::Person => builder.person(item.time, &item.text),
-            Said::Model => builder.model(item.time, &item.model, &item.text),
-            Said::Injected => builder.injected(item.time, INJECTED_BY, &item.text),
-            Said::Summary => builder.checkpoint_in_place(item.time, &n.to_string(), &item.text),
+            Said::Person => builder.person(item.time, item.text.clone()),
+            Said::Model => builder.model(item.time, &item.model, item.text.clone()),
+            Said::Injected => builder.injected(item.time, INJECTED_BY, item.text.clone()),
+            Said::Summary => {
+                builder.checkpoint_in_place(item.time, &n.to_string(), item.text.clone());
+            }
         }
     }
     builder.skip(reading.skipped + reading.unread);
@@ -197,4 +173,45 @@ fn finish(leaf: &Path, reading: Reading) -> Result<ForeignSession, SourceError> 
         ));
     }
     Ok(builder.finish())
+}
+
+/// What a session's metadata say of it, or else what its records and the name
+/// of its file do.
+fn about(leaf: &Path, meta: &Payload, reading: &Reading) -> About {
+    let written_id = meta.id.as_ref().and_then(Value::as_str).map(str::to_owned);
+    let named_id = home::ids(leaf).map(|(id, _)| id.to_owned());
+    let native_id = if reading.meta_line == 1 {
+        written_id.or(named_id)
+    } else {
+        named_id.or(written_id)
+    };
+    let stem = || {
+        let stem = leaf.file_stem()?;
+        Some(stem.to_string_lossy().into_owned())
+    };
+    let native_id = native_id
+        .or_else(|| reading.bare_id.clone())
+        .or_else(stem)
+        .unwrap_or_default();
+
+    let begun = meta.timestamp.as_ref().and_then(reading::millis);
+    let source = meta.source.as_ref();
+    let spawned_by = source.and_then(|source| source.get("subagent"));
+    let is_subagent = spawned_by.is_some()
+        || meta.thread_source.as_ref().and_then(Value::as_str) == Some("subagent");
+    let spawning_id = || {
+        let id = spawned_by?.pointer("/thread_spawn/parent_thread_id")?;
+        id.as_str().map(str::to_owned)
+    };
+    let parent = meta.forked_from_id.clone();
+    let parent = parent
+        .or_else(|| meta.parent_thread_id.clone())
+        .or_else(spawning_id);
+    About {
+        parent: parent.filter(|parent| *parent != native_id),
+        native_id,
+        created_at: begun.or(reading.first_time).unwrap_or_default(),
+        cwd: meta.cwd.clone().or_else(|| reading.environment.clone()),
+        is_subagent,
+    }
 }

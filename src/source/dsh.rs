@@ -5,9 +5,10 @@
 //! same header; they are not recognised here.
 
 mod fold;
+mod listing;
 mod rows;
+mod skim;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -15,16 +16,22 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use self::fold::Fold;
-use self::rows::{Mark, Op, Row, Said};
+use self::rows::{Mark, Message, Op, Row, Said};
 use super::build::{About, Builder};
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::pass::{self, Form, Skim};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
+use crate::text::TextBlock;
 use crate::tool::Tool;
 
 /// The newest version of the format that is known.
 const NEWEST_VERSION: u64 = 4;
 /// The longest header line that is looked at, in bytes.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
+/// The largest entry of the title cache that is read, in bytes.
+const MAX_CACHED_BYTES: u64 = 4 << 20;
 
 /// Row types that our own logs never have.
 const OWN_TYPES: [&str; 5] = [
@@ -43,26 +50,33 @@ impl Adapter for Dsh {
         Tool::Dsh
     }
 
-    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
-        Vec::new()
+    fn places(&self, environment: &Environment) -> Vec<PathBuf> {
+        listing::places(environment)
     }
 
-    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
-
-    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
-        Ok(Look::Sessions(Vec::new()))
+    fn scan(&self, place: &Path, walk: &mut Walk) {
+        listing::scan(place, walk);
     }
 
-    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
-        None
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(place, path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+        let listed = listing::look(path)?;
+        Ok(Look::Sessions(vec![listed]))
+    }
+
+    fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
+        listing::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {
         recognises(head)
     }
 
-    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)
+    fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        read(path)?.wanted(path, native_id)
     }
 }
 
@@ -135,6 +149,13 @@ fn generation(name: &str) -> Option<u64> {
     name.strip_prefix('v')?.strip_suffix('.')?.parse().ok()
 }
 
+/// Which of the files of one folder counts: the highest generation, and of two
+/// of one generation the plain one.
+fn rank(name: &str) -> Option<(u64, bool)> {
+    let is_plain = name.strip_suffix(".zstd").is_none();
+    Some((generation(name)?, is_plain))
+}
+
 /// The file of a newer generation in the same folder, if there is one.
 fn newest_generation(path: &Path) -> Option<PathBuf> {
     let asked = generation(path.file_name()?.to_str()?)?;
@@ -143,10 +164,8 @@ fn newest_generation(path: &Path) -> Option<PathBuf> {
         let Ok(name) = entry.file_name().into_string() else {
             continue;
         };
-        // A plain file goes before its compressed twin.
-        if let Some(generation) = generation(&name).filter(|found| *found > asked) {
-            let is_plain = entry.path().extension() == Some("jsonl".as_ref());
-            names.insert((generation, is_plain), entry.path());
+        if let Some(rank) = rank(&name).filter(|(found, _)| *found > asked) {
+            names.insert(rank, entry.path());
         }
     }
     names.into_values().next_back()
@@ -174,9 +193,41 @@ struct Log {
     skipped: usize,
 }
 
+/// What a line says.
+enum Line {
+    Message(Message),
+    /// So many events of a stream.
+    Packed(u64),
+    Row(Box<Row>),
+}
+
+/// The form of the lines.
+struct Rows;
+
+impl Form for Rows {
+    type Said = Line;
+    type Record = Row;
+
+    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
+        match rows::mark(line) {
+            Mark::Noise => Skim::Nothing,
+            Mark::Wanted => texts
+                .and_then(|texts| skim::message(line, texts))
+                .map_or(Skim::Unclear, |message| Skim::Said(Line::Message(message))),
+            Mark::Packed => skim::packed(line)
+                .map_or(Skim::Unclear, |members| Skim::Said(Line::Packed(members))),
+            Mark::Unclear => Skim::Unclear,
+        }
+    }
+
+    fn whole(&self, _line: &[u8], row: Row) -> Line {
+        Line::Row(Box::new(row))
+    }
+}
+
 impl Log {
-    fn read(path: &Path) -> Result<Self, SourceError> {
-        let mut log = Self {
+    fn new() -> Self {
+        Self {
             header: None,
             surface: Fold::new(),
             title: None,
@@ -184,82 +235,80 @@ impl Log {
             dialogue: 0,
             known: 0,
             skipped: 0,
-        };
-        // The seq of the next row, for logs whose rows don't say it.
-        let next = Cell::new(0_u64);
-        let is_wanted = |line: &[u8]| {
-            let mark = rows::mark(line);
-            next.set(next.get().saturating_add(1));
-            mark != Mark::Noise
-        };
-        let skipped = records::each(path, is_wanted, |row: Row| {
-            let place = next.get().saturating_sub(1);
-            if row.kind == "session" {
-                next.set(place);
-            } else if let Some(seq) = row.seq.or(row.seq0) {
-                next.set(seq.saturating_add(row.members()));
-            } else {
-                next.set(place.saturating_add(row.members()));
+        }
+    }
+
+    fn read(path: &Path) -> Result<Self, SourceError> {
+        let mut log = Self::new();
+        // The seq of the next row, for logs whose rows don't say it, and the
+        // line that it was told by.
+        let (mut next, mut at) = (0_u64, 0);
+        let skipped = pass::pass(path, u64::MAX, &Rows, |line, said| {
+            // Each line before it is one row.
+            let place = next.saturating_add(line.saturating_sub(at));
+            at = line + 1;
+            let seq_behind =
+                |seq: Option<u64>, members| seq.unwrap_or(place).saturating_add(members);
+            match said {
+                Line::Message(message) => {
+                    next = seq_behind(message.seq, 1);
+                    log.message(message, place);
+                }
+                Line::Packed(members) => next = seq_behind(None, members),
+                Line::Row(row) => {
+                    next = seq_after(&row, place);
+                    log.take(*row, place);
+                }
             }
-            log.take(row, place);
         })?;
         log.skipped += skipped;
         Ok(log)
     }
 
+    /// When a row was written that may not say it.
+    fn time(&self, told: Option<i64>) -> i64 {
+        let header = || self.header.as_ref()?.created_at;
+        told.or_else(header).unwrap_or(0)
+    }
+
     fn take(&mut self, row: Row, place: u64) {
-        let seq = row.seq.or(row.seq0).unwrap_or(place);
-        let time = row.time.unwrap_or_else(|| {
-            let header = self.header.as_ref();
-            header.and_then(|header| header.created_at).unwrap_or(0)
-        });
         match row.kind.as_str() {
             "session" if self.header.is_none() => self.header = Some(row),
             "session/title" => match row.title() {
                 Some((title, by_person)) => {
-                    let source = if by_person {
-                        TitleSource::Person
-                    } else {
-                        TitleSource::Fallback
-                    };
-                    self.title = Some((time, title.to_owned(), source));
+                    self.title = Some((self.time(row.time), title.to_owned(), source(by_person)));
                 }
                 None => self.skipped += 1,
             },
-            "user/message" | "assistant/message" => {
-                self.dialogue += 1;
-                self.message(row, seq, time);
-            }
-            "tool/result" | "system/message" | "developer/message" => {
-                self.message(row, seq, time);
-            }
+            "user/message" | "assistant/message" | "tool/result" | "system/message"
+            | "developer/message" => self.message(row.message(), place),
             "text-chunks" | "reasoning-chunks" | "tool-call-chunks" => {}
             kind if kind.contains('/') && !row.has_op() => {}
             _ => self.skipped += 1,
         }
     }
 
-    fn message(&mut self, row: Row, seq: u64, time: i64) {
+    fn message(&mut self, message: Message, place: u64) {
+        let seq = message.seq.unwrap_or(place);
+        let time = self.time(message.time);
         self.first_time.get_or_insert(time);
-        let op = row.op();
-        let sources = match op {
-            Op::Replace(..) => row.sources(),
-            _ => Vec::new(),
-        };
-        let is_dialogue = matches!(row.kind.as_str(), "user/message" | "assistant/message");
-        let said = row.said();
+        self.dialogue += usize::from(message.is_dialogue);
+        let said = message.said;
         if said.is_none() {
             self.skipped += 1;
-        } else if is_dialogue {
+        } else if message.is_dialogue {
             self.known += 1;
         }
         // What can't be read takes part in the order all the same.
         let said = said.unwrap_or_default();
-        match op {
+        match message.op {
             Op::Append => self.surface.append(seq, (time, said)),
             Op::Replace(start, end) => {
                 let range = (start, end);
-                if !self.surface.replace(seq, range, &sources, (time, said)) {
+                if !self
+                    .surface
+                    .replace(seq, range, &message.sources, (time, said))
+                {
                     // What it stands for is damaged.
                     self.skipped += 1;
                 }
@@ -267,6 +316,37 @@ impl Log {
             Op::Unknown => self.skipped += 1,
         }
     }
+}
+
+/// Who set a title.
+fn source(by_person: bool) -> TitleSource {
+    if by_person {
+        TitleSource::Person
+    } else {
+        TitleSource::Fallback
+    }
+}
+
+/// The seq of what follows a row, if that does not say its own.
+fn seq_after(row: &Row, place: u64) -> u64 {
+    if row.kind == "session" {
+        return place;
+    }
+    let seq = row.seq.or(row.seq0).unwrap_or(place);
+    seq.saturating_add(row.members())
+}
+
+/// What a header, or its absence, means for what was read.
+fn note_of(header: Option<&Row>) -> Option<String> {
+    let Some(header) = header else {
+        let note = "its header can't be read: where and when it began is not known";
+        return Some(note.to_owned());
+    };
+    let version = header.version.filter(|version| *version > NEWEST_VERSION)?;
+    Some(format!(
+        "its format has version {version}, and the newest known is {NEWEST_VERSION}: it was read \
+         as that"
+    ))
 }
 
 fn read_one(path: &Path, note: Option<&str>) -> Result<ForeignSession, SourceError> {
@@ -282,11 +362,11 @@ fn read_one(path: &Path, note: Option<&str>) -> Result<ForeignSession, SourceErr
     for (time, said) in log.surface.into_values() {
         match said {
             Said::Hidden => {}
-            Said::Person(text) => builder.person(time, &text),
-            Said::Injected { by, text } => builder.injected(time, &by, &text),
-            Said::Checkpoint { id, text } => builder.checkpoint_in_place(time, &id, &text),
-            Said::Model { model, text } => builder.model(time, &model, &text),
-            Said::Tool { call, text } => builder.tool_result(time, &call, &text),
+            Said::Person(text) => builder.person(time, text),
+            Said::Injected { by, text } => builder.injected(time, &by, text),
+            Said::Checkpoint { id, text } => builder.checkpoint_in_place(time, &id, text),
+            Said::Model { model, text } => builder.model(time, &model, text),
+            Said::Tool { call, text } => builder.tool_result(time, &call, text),
         }
     }
     let version = log.header.as_ref().and_then(|header| header.version);
@@ -302,14 +382,8 @@ fn read_one(path: &Path, note: Option<&str>) -> Result<ForeignSession, SourceErr
     if let Some((time, title, source)) = title {
         builder.title(time, &title, source);
     }
-    if let Some(version) = version.filter(|version| *version > NEWEST_VERSION) {
-        builder.note(format!(
-            "its format has version {version}, and the newest known is {NEWEST_VERSION}: \
-             it was read as that"
-        ));
-    }
-    if log.header.is_none() {
-        builder.note("its header can't be read: where and when it began is not known");
+    if let Some(note) = note_of(log.header.as_ref()) {
+        builder.note(note);
     }
     if let Some(note) = note {
         builder.note(note);
@@ -383,7 +457,7 @@ fn cached_title(path: &Path, header: &Row) -> Option<String> {
     // `<home>/sessions/<slug>/<id>/`, or a copy of what lies in `sessions`.
     let cached: Cached = session.ancestors().skip(2).take(2).find_map(|home| {
         let cache = home.join("storages/session_projcache/sessions");
-        records::document(&cache.join(format!("{name}.json")))
+        records::document_within(&cache.join(format!("{name}.json")), MAX_CACHED_BYTES)
     })?;
     let identity = cached.record.identity;
     let is_seeded = |seeded: Option<bool>| seeded.unwrap_or(false);

@@ -1,6 +1,7 @@
 //! Sessions of Gemini CLI: `tmp/<project>/chats/session-*`, one JSON document
 //! in old versions, JSON lines that change what came before in newer ones.
 
+mod finding;
 mod listing;
 mod place;
 mod record;
@@ -16,7 +17,9 @@ use std::path::{Path, PathBuf};
 use self::record::{Message, Record};
 use super::build::{About, Builder};
 use super::loose::{List, Object, Word};
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -29,11 +32,15 @@ impl Adapter for Gemini {
     }
 
     fn places(&self, environment: &Environment) -> Vec<PathBuf> {
-        listing::places(environment)
+        finding::places(environment)
     }
 
     fn scan(&self, place: &Path, walk: &mut Walk) {
-        listing::scan(place, walk);
+        finding::scan(place, walk);
+    }
+
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        finding::find(place, path)
     }
 
     fn look(&self, path: &Path) -> Result<Look, SourceError> {
@@ -41,7 +48,7 @@ impl Adapter for Gemini {
     }
 
     fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
-        listing::locate(place, native_id)
+        finding::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {

@@ -105,10 +105,8 @@ impl Glance {
         let start = *size - TAIL_BYTES as u64 - 1;
         let read = file
             .seek(SeekFrom::Start(start))
-            .and_then(|_| file.take(TAIL_BYTES as u64 + 1).read_to_end(&mut self.tail));
-        if let Err(cause) = read {
-            return Err(records::failure(&self.path, cause));
-        }
+            .and_then(|_| fill(file, &mut self.tail, TAIL_BYTES + 1));
+        read.map_err(|cause| records::failure(&self.path, cause))?;
         let first = memchr::memchr(b'\n', &self.tail);
         self.first_line = first.map_or(self.tail.len(), |at| at + 1);
         Ok(())
@@ -160,21 +158,32 @@ impl Glance {
 
     fn read_to(&mut self, length: usize) -> Result<(), SourceError> {
         let missing = length.saturating_sub(self.head.len());
-        self.head.reserve_exact(missing);
         let (read, size) = match &mut self.from {
-            From::Plain { file, size } => {
-                let read = file.take(missing as u64).read_to_end(&mut self.head);
-                (read, *size)
-            }
-            From::Frames(frames) => {
-                let read = frames.take(missing as u64).read_to_end(&mut self.head);
-                (read, u64::MAX)
-            }
+            From::Plain { file, size } => (fill(file, &mut self.head, missing), *size),
+            From::Frames(frames) => (fill(frames, &mut self.head, missing), u64::MAX),
         };
         let read = read.map_err(|cause| records::failure(&self.path, cause))?;
         self.is_whole = read < missing || self.head.len() as u64 >= size;
         Ok(())
     }
+}
+
+/// Appends the next bytes, so many if there are, in as few reads as can be.
+fn fill(from: &mut impl Read, into: &mut Vec<u8>, most: usize) -> io::Result<usize> {
+    let start = into.len();
+    let mut end = start;
+    into.reserve_exact(most);
+    into.resize(start + most, 0);
+    let failure = loop {
+        match from.read(into.get_mut(end..).unwrap_or_default()) {
+            Ok(0) => break None,
+            Ok(read) => end += read,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => break Some(e),
+        }
+    };
+    into.truncate(end);
+    failure.map_or(Ok(end - start), Err)
 }
 
 /// Lines without what is no part of a record.

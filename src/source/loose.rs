@@ -8,8 +8,10 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::text::Text;
+
 /// How much of a tool's result is kept, in bytes: enough to see what it was.
-const MAX_RESULT_BYTES: usize = 4096;
+pub(super) const MAX_RESULT_BYTES: usize = 4096;
 
 /// What takes one kind of value and lets the others pass.
 trait Take<'de>: Default {
@@ -79,10 +81,14 @@ impl Word {
 
     /// A moment as Unix milliseconds; 0 when it is none.
     pub(super) fn millis(&self) -> i64 {
-        self.get()
-            .and_then(|text| text.parse::<jiff::Timestamp>().ok())
-            .map_or(0, jiff::Timestamp::as_millisecond)
+        self.get().map_or(0, millis)
     }
+}
+
+/// A moment as Unix milliseconds; 0 when it is none.
+pub(super) fn millis(text: &str) -> i64 {
+    let time: Option<jiff::Timestamp> = text.parse().ok();
+    time.map_or(0, jiff::Timestamp::as_millisecond)
 }
 
 impl Take<'_> for Word {
@@ -92,6 +98,22 @@ impl Take<'_> for Word {
 }
 
 impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Taking(PhantomData))
+    }
+}
+
+/// A text, when the value is one. It shares its memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Words(pub(super) Option<Text>);
+
+impl Take<'_> for Words {
+    fn text(text: &str) -> Self {
+        Self(Some(text.into()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Words {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(Taking(PhantomData))
     }
@@ -158,7 +180,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
 /// One piece of a message: bare text, or a block of a known form.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Piece<B> {
-    Text(String),
+    Text(Text),
     Block(B),
     #[default]
     Other,
@@ -166,7 +188,7 @@ pub(super) enum Piece<B> {
 
 impl<'de, B: Deserialize<'de>> Take<'de> for Piece<B> {
     fn text(text: &str) -> Self {
-        Self::Text(text.to_owned())
+        Self::Text(text.into())
     }
     fn map<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         B::deserialize(MapAccessDeserializer::new(map)).map(Self::Block)
@@ -192,7 +214,7 @@ impl<B> Default for Content<B> {
 
 impl<'de, B: Deserialize<'de>> Take<'de> for Content<B> {
     fn text(text: &str) -> Self {
-        Self(Some(vec![Piece::Text(text.to_owned())]))
+        Self(Some(vec![Piece::Text(text.into())]))
     }
     fn list<A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
         List::list(list).map(|list| Self(Some(list.0)))
@@ -300,7 +322,7 @@ mod tests {
         let pieces = |json: &str| {
             let known: Known = serde_json::from_str(&format!(r#"{{"content":{json}}}"#)).unwrap();
             let text = |piece: &Piece<Inner>| match piece {
-                Piece::Text(text) => text.clone(),
+                Piece::Text(text) => (**text).to_owned(),
                 Piece::Block(block) => block.text.get().unwrap_or("-").to_owned(),
                 Piece::Other => "?".to_owned(),
             };

@@ -7,6 +7,7 @@
 mod current;
 mod database;
 mod files;
+mod listing;
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,9 @@ use serde::Deserialize;
 
 use self::current::{Kind, Message};
 use super::build::{About, Builder};
-use super::{Adapter, Environment, ForeignSession, Head, Look, SourceError, Walk, records};
+use super::{
+    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -28,26 +31,65 @@ impl Adapter for Opencode {
         Tool::Opencode
     }
 
-    fn places(&self, _environment: &Environment) -> Vec<PathBuf> {
-        Vec::new()
+    fn places(&self, environment: &Environment) -> Vec<PathBuf> {
+        listing::places(environment)
     }
 
-    fn scan(&self, _place: &Path, _walk: &mut Walk) {}
-
-    fn look(&self, _path: &Path) -> Result<Look, SourceError> {
-        Ok(Look::Sessions(Vec::new()))
+    /// The old layout is not written any more; other folders are none of ours.
+    fn is_tree(&self, _: &Path) -> bool {
+        false
     }
 
-    fn locate(&self, _place: &Path, _native_id: &str) -> Option<PathBuf> {
-        None
+    fn scan(&self, place: &Path, walk: &mut Walk) {
+        listing::scan(place, walk);
+    }
+
+    fn find(&self, place: &Path, path: &Path) -> Option<FoundFile> {
+        listing::find(place, path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+        listing::look(path).map(Look::Sessions)
+    }
+
+    fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
+        listing::locate(place, native_id)
     }
 
     fn recognises(&self, head: &Head) -> bool {
         recognises(head)
     }
 
-    fn read(&self, path: &Path, _native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)
+    fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
+        if is_database_file(path)? {
+            build(path, database::read(path, native_id)?)
+        } else {
+            build(path, files::read(path)?)?.wanted(path, native_id)
+        }
+    }
+
+    fn read_many(
+        &self,
+        path: &Path,
+        native_ids: &[&str],
+    ) -> Vec<Result<ForeignSession, SourceError>> {
+        let one_by_one = || {
+            native_ids
+                .iter()
+                .map(|id| self.read(path, Some(id)))
+                .collect()
+        };
+        if !is_database_file(path).unwrap_or(false) {
+            return one_by_one();
+        }
+        match database::read_many(path, native_ids) {
+            Ok(stored) => {
+                let built = stored.into_iter().map(|stored| build(path, stored?));
+                built.collect()
+            }
+            // Each says for itself what went wrong.
+            Err(_) => one_by_one(),
+        }
     }
 }
 
@@ -61,15 +103,11 @@ fn is_database(bytes: &[u8]) -> bool {
     bytes.starts_with(SQLITE_MAGIC)
 }
 
-fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn is_database_file(path: &Path) -> Result<bool, SourceError> {
     let mut magic = [0; SQLITE_MAGIC.len()];
     // A shorter file is none.
     let read = std::io::Read::read_exact(&mut records::open(path)?, &mut magic);
-    if read.is_ok() && is_database(&magic) {
-        build(path, database::read(path)?)
-    } else {
-        build(path, files::read(path)?)
-    }
+    Ok(read.is_ok() && is_database(&magic))
 }
 
 /// A session as either layout has it.
@@ -77,10 +115,12 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
 struct Stored {
     id: String,
     directory: Option<String>,
+    /// `None` when it is only a placeholder.
     title: Option<String>,
     version: Option<String>,
     parent: Option<String>,
     created: i64,
+    updated: Option<i64>,
     revert: Option<Revert>,
     messages: Vec<Message>,
     /// How many records of messages there are, those included that can't be
@@ -129,12 +169,12 @@ fn build(path: &Path, stored: Stored) -> Result<ForeignSession, SourceError> {
     }
     let current = current::current(stored.messages, stored.revert.as_ref());
     if let Some(summary) = current.summary {
-        builder.checkpoint(summary.created, &summary.id, &summary.text());
+        builder.checkpoint(summary.created, &summary.id, summary.text());
     }
     for message in current.messages {
         add(&mut builder, &message);
     }
-    if let Some(title) = stored.title.filter(|title| !is_placeholder(title)) {
+    if let Some(title) = stored.title {
         builder.title(stored.created, &title, TitleSource::Fallback);
     }
     if let Some(note) = stored.note {
@@ -146,7 +186,7 @@ fn build(path: &Path, stored: Stored) -> Result<ForeignSession, SourceError> {
 fn add(builder: &mut Builder, message: &Message) {
     let time = message.created;
     if message.is_user {
-        builder.person(time, &message.text());
+        builder.person(time, message.text());
         for part in &message.parts {
             if let Kind::Injected(text) = &part.kind {
                 builder.injected(time, "opencode", text);
@@ -154,12 +194,24 @@ fn add(builder: &mut Builder, message: &Message) {
         }
         return;
     }
-    builder.model(time, &message.model, &message.text());
+    builder.model(time, &message.model, message.text());
     for part in &message.parts {
         if let Kind::Tool { call, output } = &part.kind {
             builder.tool_result(time, call, output);
         }
     }
+}
+
+/// What a person said first, of the first messages of a session.
+fn first_prompt(messages: Vec<Message>, revert: Option<&Revert>) -> Option<String> {
+    let messages = current::current(messages, revert).messages;
+    let mut said = messages.iter().filter(|message| message.is_user);
+    said.find_map(|message| Some(message.text()).filter(|text| !text.trim().is_empty()))
+}
+
+/// A title that says something.
+fn named(title: Option<String>) -> Option<String> {
+    title.filter(|title| !title.trim().is_empty() && !is_placeholder(title))
 }
 
 /// Whether a title is the one that a session without a title gets: words and

@@ -10,64 +10,47 @@ use std::time::SystemTime;
 use serde::de::DeserializeOwned;
 
 use super::SourceError;
+use super::frames::{Bomb, Frames, ZSTD_MAGIC, most_decoded};
 
 /// The longest record that is read, in bytes. A longer one is skipped.
 pub(super) const MAX_RECORD_BYTES: usize = 256 * 1024 * 1024;
-/// The most that a compressed file may grow to, in bytes.
-pub(super) const MAX_DECODED_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// How much is parsed to find a record glued to a torn one, as a multiple of
 /// the line.
 const GLUE_EFFORT: usize = 16;
-/// What a compressed file may always grow to, in bytes.
-const SMALL_DECODED_BYTES: u64 = 64 * 1024 * 1024;
-/// How many times its size a larger one may grow to. Records repeat
-/// themselves, and still come nowhere near it.
-const MAX_GROWTH: u64 = 256;
-
 /// Opens a file as plain bytes: zstd frames, one behind the other, are
 /// decoded, and a torn last one gives what it holds.
 ///
 /// # Errors
 /// When the file is no regular file or can't be opened.
 pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, SourceError> {
-    let failed = |cause| SourceError::Unreadable {
-        path: path.to_owned(),
-        cause,
-    };
-    // Opening a pipe would wait for its other end, so look before.
-    let kind = std::fs::metadata(path).map_err(failed)?;
-    if !kind.is_file() {
-        return Err(failed(io::Error::other("it is no regular file")));
-    }
-    let mut file = BufReader::with_capacity(1 << 18, File::open(path).map_err(failed)?);
-    if is_compressed(file.fill_buf().map_err(failed)?) {
-        let frames = Frames::new(file, most_decoded(kind.len()));
+    let failed = |cause| failure(path, cause);
+    let file = open_regular(path)?;
+    let len = file.metadata().map_err(failed)?.len();
+    let mut file = BufReader::with_capacity(1 << 18, file);
+    let is_zstd = is_compressed(file.fill_buf().map_err(failed)?);
+    if is_zstd {
+        let frames = Frames::new(file, most_decoded(len));
         return Ok(Box::new(BufReader::with_capacity(1 << 18, frames)));
     }
     Ok(Box::new(file))
 }
 
+/// Opens a regular file.
+///
+/// # Errors
+/// When it is something else or can't be opened.
+pub(super) fn open_regular(path: &Path) -> Result<File, SourceError> {
+    let failed = |cause| failure(path, cause);
+    // Opening a pipe would wait for its other end, so look before.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(failed(io::Error::other("it is no regular file")));
+    }
+    File::open(path).map_err(failed)
+}
+
 /// Whether a file that begins like this is of zstd frames.
 pub(super) fn is_compressed(head: &[u8]) -> bool {
     head.starts_with(&ZSTD_MAGIC)
-}
-
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// A last block that holds nothing, with room for a checksum: it ends a torn
-/// frame, so that the decoder gives out what it kept to look back at.
-const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
-
-/// How many bytes a compressed file of `size` bytes may grow to.
-fn most_decoded(size: u64) -> u64 {
-    size.saturating_mul(MAX_GROWTH)
-        .clamp(SMALL_DECODED_BYTES, MAX_DECODED_BYTES)
-}
-
-/// A compressed file grows out of all proportion.
-#[derive(Debug, thiserror::Error)]
-#[error("it grows to more than {most} bytes when decompressed")]
-struct Bomb {
-    most: u64,
 }
 
 /// What went wrong while a file was read.
@@ -79,71 +62,6 @@ pub(super) fn failure(path: &Path, cause: io::Error) -> SourceError {
     match bomb.map(Bomb::to_string) {
         Some(problem) => SourceError::TooLarge { path, problem },
         None => SourceError::Unreadable { path, cause },
-    }
-}
-
-/// The contents of zstd frames that follow each other. A torn last frame, or
-/// anything else that can't be decoded, ends them.
-struct Frames<R> {
-    file: R,
-    frame: Option<Box<ruzstd::decoding::FrameDecoder>>,
-    torn: bool,
-    most: u64,
-    given: u64,
-}
-
-impl<R: BufRead> Frames<R> {
-    fn new(file: R, most: u64) -> Self {
-        Self {
-            file,
-            frame: None,
-            torn: false,
-            most,
-            given: 0,
-        }
-    }
-
-    fn decode(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-        loop {
-            if self.frame.is_none() {
-                if self.torn || self.file.fill_buf()?.is_empty() {
-                    return Ok(0);
-                }
-                let mut decoder = FrameDecoder::new();
-                if decoder.reset(&mut self.file).is_err() {
-                    return Ok(0);
-                }
-                self.frame = Some(Box::new(decoder));
-            }
-            let Some(frame) = &mut self.frame else {
-                return Ok(0);
-            };
-            while frame.can_collect() < out.len() && !frame.is_finished() && !self.torn {
-                let strategy = BlockDecodingStrategy::UptoBytes(out.len());
-                self.torn = frame.decode_blocks(&mut self.file, strategy).is_err();
-                if self.torn {
-                    let end = frame.decode_blocks(&LAST_BLOCK[..], BlockDecodingStrategy::All);
-                    end.map_err(io::Error::other)?;
-                }
-            }
-            let read = frame.read(out)?;
-            if read > 0 {
-                return Ok(read);
-            }
-            self.frame = None;
-        }
-    }
-}
-
-impl<R: BufRead> Read for Frames<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.decode(out)?;
-        self.given = self.given.saturating_add(read as u64);
-        if self.given > self.most {
-            return Err(io::Error::other(Bomb { most: self.most }));
-        }
-        Ok(read)
     }
 }
 
@@ -194,29 +112,56 @@ pub(super) fn each<T: DeserializeOwned>(
 pub(super) fn each_within<T: DeserializeOwned>(
     path: &Path,
     bytes: u64,
-    mut wanted: impl FnMut(&[u8]) -> bool,
+    wanted: impl FnMut(&[u8]) -> bool,
     mut take: impl FnMut(T),
 ) -> Result<usize, SourceError> {
-    let mut lines = Lines::new(Box::new(open(path)?.take(bytes)));
     let mut skipped = 0;
+    look_within(path, bytes, wanted, &mut skipped, |record| {
+        take(record);
+        None::<()>
+    })?;
+    Ok(skipped)
+}
+
+/// What `find` finds in the first `bytes` bytes of a file, decompressed, of
+/// whose lines it gets those that `wanted` says yes to. Nothing behind it is
+/// read.
+///
+/// # Errors
+/// When reading fails.
+pub(super) fn find_within<T: DeserializeOwned, R>(
+    path: &Path,
+    bytes: u64,
+    wanted: impl FnMut(&[u8]) -> bool,
+    find: impl FnMut(T) -> Option<R>,
+) -> Result<Option<R>, SourceError> {
+    look_within(path, bytes, wanted, &mut 0, find)
+}
+
+fn look_within<T: DeserializeOwned, R>(
+    path: &Path,
+    bytes: u64,
+    mut wanted: impl FnMut(&[u8]) -> bool,
+    skipped: &mut usize,
+    mut find: impl FnMut(T) -> Option<R>,
+) -> Result<Option<R>, SourceError> {
+    let mut lines = Lines::new(Box::new(open(path)?.take(bytes)));
     loop {
         let line = lines.next().map_err(|cause| failure(path, cause))?;
-        let Some(line) = line else {
-            return Ok(skipped);
-        };
-        match line {
-            Line::TooLong => skipped += 1,
-            Line::Whole(bytes) => {
+        let (read, lost) = match line {
+            None => return Ok(None),
+            Some(Line::TooLong) => (None, 1),
+            Some(Line::Whole(bytes)) => {
                 let bytes = trimmed(bytes);
                 if bytes.is_empty() || !wanted(bytes) {
                     continue;
                 }
-                let (read, lost) = record(bytes);
-                skipped += lost;
-                if let Some(read) = read {
-                    take(read);
-                }
+                record(bytes)
             }
+        };
+        *skipped += lost;
+        if let Some(found) = read.and_then(&mut find) {
+            return Ok(Some(found));
         }
     }
 }
@@ -248,9 +193,13 @@ fn glued<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
 
 /// A file that is one JSON document; `None` when it can't be read as that.
 pub(super) fn document<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    document_within(path, MAX_RECORD_BYTES as u64)
+}
+
+/// [`document`], if it has no more than `most` bytes.
+pub(super) fn document_within<T: DeserializeOwned>(path: &Path, most: u64) -> Option<T> {
     let mut bytes = Vec::new();
-    let limit = MAX_RECORD_BYTES as u64;
-    open(path).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
+    open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
     serde_json::from_slice(trimmed(&bytes)).ok()
 }
 
@@ -381,78 +330,27 @@ mod tests {
         assert_eq!((records.len(), skipped), (1, 0));
     }
 
-    fn frame(text: &str) -> Vec<u8> {
-        use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-        compress_to_vec(text.as_bytes(), CompressionLevel::Fastest)
-    }
-
     #[test]
-    fn compressed_frames_are_read_one_after_the_other() {
-        let both = [frame("{\"a\":1}\n"), frame("{\"b\":2}\n")].concat();
-        assert_eq!(read(&both).0.len(), 2);
-    }
-
-    #[test]
-    fn a_torn_last_frame_leaves_those_before_it() {
-        let mut bytes = frame("{\"a\":1}\n");
-        let last = frame("{\"b\":2}\n");
-        bytes.extend_from_slice(&last[..last.len() - 6]);
-        assert_eq!(read(&bytes).0.len(), 1);
-    }
-
-    #[test]
-    fn a_torn_frame_gives_the_blocks_that_are_whole() {
-        let line = |n: usize| format!("{{\"n\":{n},\"noise\":\"{:x}\"}}\n", n * 0x9e37_79b9);
-        let text: String = (0..20_000).map(line).collect();
-        let whole = frame(&text);
-        let torn = &whole[..whole.len() / 2];
-        let (records, skipped) = read(torn);
-        assert!(records.len() > 4_000, "{} records", records.len());
-        assert_eq!(records[3]["n"], 3);
-        assert_eq!(skipped, 1);
-    }
-
-    #[test]
-    fn what_follows_the_frames_and_is_none_ends_them() {
-        let bytes = [frame("{\"a\":1}\n"), b"no frame".to_vec()].concat();
-        assert_eq!(read(&bytes).0.len(), 1);
-    }
-
-    /// A frame of blocks that are one byte repeated 128 KiB times, four bytes
-    /// each.
-    fn bomb(blocks: usize) -> Vec<u8> {
-        // No checksum, no content size, a window of 128 KiB.
-        let mut bytes = [&ZSTD_MAGIC[..], &[0x00, 0x38]].concat();
-        for block in 0..blocks {
-            let last = u32::from(block + 1 == blocks);
-            let header = last | (1 << 1) | ((128 * 1024) << 3);
-            bytes.extend_from_slice(&header.to_le_bytes()[..3]);
-            bytes.push(b' ');
-        }
-        bytes
-    }
-
-    #[test]
-    fn a_compressed_file_that_grows_out_of_proportion_is_not_read_on() {
-        let mut out = Vec::new();
-        let grown = Frames::new(&bomb(64)[..], 1024 * 1024).read_to_end(&mut out);
-        assert!(grown.unwrap_err().get_ref().unwrap().is::<Bomb>());
-        assert!(out.len() <= 1024 * 1024, "{} bytes", out.len());
-
-        let mut out = Vec::new();
-        let fits = Frames::new(&bomb(8)[..], 1024 * 1024).read_to_end(&mut out);
-        assert_eq!(fits.unwrap(), 1024 * 1024);
-    }
-
-    #[test]
-    fn a_bomb_is_told_apart_from_what_can_not_be_read() {
-        let path = Path::new("f.jsonl.zst");
-        let bomb = failure(path, io::Error::other(Bomb { most: 1 }));
-        assert_eq!(bomb.code(), "SOURCE_TOO_LARGE");
-        let other = failure(path, io::Error::other("gone"));
-        assert_eq!(other.code(), "SOURCE_UNREADABLE");
-        assert_eq!(most_decoded(10), SMALL_DECODED_BYTES);
-        assert_eq!(most_decoded(u64::MAX), MAX_DECODED_BYTES);
+    fn what_changes_while_it_is_read_is_read_once_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f.jsonl");
+        std::fs::write(&path, "1").unwrap();
+        let mut reads = 0;
+        let text = observed(&path, || {
+            reads += 1;
+            let text = std::fs::read_to_string(&path).unwrap();
+            if reads == 1 {
+                std::fs::write(&path, "1 2").unwrap();
+            }
+            Ok(text)
+        });
+        assert_eq!((text.unwrap().as_str(), reads), ("1 2", 2));
+        observed(&path, || {
+            reads += 1;
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(reads, 3);
     }
 
     #[test]

@@ -7,7 +7,6 @@
 mod brief;
 mod fold;
 mod header;
-mod json;
 mod notice;
 mod scan;
 mod skim;

@@ -3,6 +3,7 @@
 //! [`App::update`] never waits, reads a file or looks at a clock: what takes
 //! time goes out as a [`Job`] and comes back as a [`Msg`].
 
+mod citing;
 pub(super) mod composing;
 mod drawing;
 mod keys;
@@ -14,13 +15,13 @@ mod tests;
 use super::editor::Editor;
 use super::history::History;
 use super::keymap::Layer;
+use super::listed::Listed;
 use super::pane::Pane;
-use super::picker::Picker;
 use super::theme::Theme;
 use super::transcript::TranscriptState;
 use crate::chat::{Chat, ChatEvent, Draft, Effect, Failure, KeptDraft, Notice, ReviewPolicy};
 use crate::reference::ports::ModelRoute;
-use crate::runtime::{Done, Job, Opened, Query};
+use crate::runtime::{Done, Job, Opened};
 use crate::session::{Millis, Session, SessionId};
 
 /// What happens to the screen.
@@ -73,9 +74,7 @@ pub struct Setup {
 struct Popup {
     /// The byte of the draft where the `@` stands.
     start: usize,
-    picker: Picker,
-    /// Enter was pressed before the answer was in.
-    accept_when_in: bool,
+    listed: Listed,
 }
 
 /// The `@` whose popup was closed by hand.
@@ -84,13 +83,6 @@ struct Dismissed {
     start: usize,
     /// The draft's revision then.
     revision: u64,
-}
-
-/// The list of sessions.
-#[derive(Debug, Default)]
-struct Sessions {
-    picker: Picker,
-    accept_when_in: bool,
 }
 
 /// What the last frame showed where: what the mouse can point at, and how wide
@@ -128,7 +120,8 @@ pub struct App {
     pub(super) now: Millis,
     popup: Option<Popup>,
     dismissed: Option<Dismissed>,
-    sessions: Option<Sessions>,
+    /// The list over the conversation: of sessions, or of what was said.
+    list: Option<Listed>,
     /// A session that is looked at, or the draft's references.
     pane: Option<Pane>,
     /// A session that was looked at when the draft's references came over it.
@@ -168,7 +161,7 @@ impl App {
             now: Millis(0),
             popup: None,
             dismissed: None,
-            sessions: None,
+            list: None,
             pane: None,
             under: None,
             opening: None,
@@ -195,8 +188,10 @@ impl App {
                 Layer::Pane
             };
         }
-        if self.sessions.is_some() {
-            return Layer::Sessions;
+        match self.list {
+            Some(Listed::Sessions(_)) => return Layer::Sessions,
+            Some(Listed::Texts(_)) => return Layer::Texts,
+            None => {}
         }
         if self.popup.is_some() {
             return Layer::Popup;
@@ -237,11 +232,9 @@ impl App {
     /// Whether something on the screen moves by time alone.
     #[must_use]
     pub fn wants_tick(&self) -> bool {
-        let waiting = |picker: &Picker| picker.is_waiting();
         self.chat.is_busy()
             || self.opening.is_some()
-            || self.popup.as_ref().is_some_and(|p| waiting(&p.picker))
-            || self.sessions.as_ref().is_some_and(|s| waiting(&s.picker))
+            || self.listed().is_some_and(|l| l.list().is_waiting())
             || self.pane.as_ref().is_some_and(Pane::is_preparing)
     }
 
@@ -255,7 +248,12 @@ impl App {
         match done {
             Done::Chat(event) => self.chat(event),
             Done::Found(query, found) => self.found(&query, found),
+            Done::Searched(query, found) => self.searched(&query, found),
             Done::LibraryChanged => self.ask_again(),
+            Done::TextsRead => match self.listed() {
+                Some(Listed::Texts(_)) => self.ask_again(),
+                _ => Vec::new(),
+            },
             Done::Looked(id, outcome) => {
                 self.looked(&id, &outcome);
                 Vec::new()
@@ -351,14 +349,5 @@ impl App {
             },
         };
         Job::KeepDraft(self.chat.session().id().clone(), kept)
-    }
-
-    fn target_query(&self, text: String, all: bool) -> Query {
-        let header = self.chat.session().header();
-        Query {
-            text,
-            target: (!all).then(|| header.id.clone()),
-            cwd: header.cwd.clone(),
-        }
     }
 }

@@ -16,6 +16,8 @@ pub enum Layer {
     PaneSearch,
     /// The list of sessions.
     Sessions,
+    /// The search of what was said.
+    Texts,
     /// The table of keys.
     Help,
 }
@@ -30,6 +32,7 @@ impl Layer {
             Self::Pane => "Preview and review",
             Self::PaneSearch => "Searching in a preview",
             Self::Sessions => "Sessions",
+            Self::Texts => "Searching all sessions",
             Self::Help => "This help",
         }
     }
@@ -51,6 +54,7 @@ pub enum Action {
     EndOfInput,
     Preview,
     Sessions,
+    Texts,
     Help,
     ExternalEditor,
     Suspend,
@@ -196,13 +200,14 @@ const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
 pub const BINDINGS: &[Binding] = {
     use Action as A;
     use KeyCode as K;
-    use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions};
+    use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions, Texts};
     &[
         bind(Composer, &[key(K::Enter)], A::Send, "send"),
         bind(Composer, &[ctrl('j'), with(ALT, K::Enter), with(SHIFT, K::Enter)], A::Newline, "break the line"),
         bind(Composer, &[key(K::Esc)], A::Escape, "stop the answer; take back what waits"),
         bind(Composer, &[ctrl('o')], A::Preview, "preview what would be sent"),
         bind(Composer, &[ctrl('t')], A::Sessions, "sessions"),
+        bind(Composer, &[ctrl('f')], A::Texts, "search what was said in any session"),
         bind(Composer, &[ctrl('g')], A::ExternalEditor, "write in $VISUAL or $EDITOR"),
         bind(Composer, &[ctrl('c')], A::Interrupt, "clear the draft; on an empty one, quit"),
         bind(Composer, &[ctrl('d')], A::EndOfInput, "quit on an empty draft; else delete forward"),
@@ -213,7 +218,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Composer, &[key(K::Up), ctrl('p')], A::Up, "row up; at the top, the earlier prompt"),
         bind(Composer, &[key(K::Down), ctrl('n')], A::Down, "row down; at the bottom, the later prompt"),
         bind(Composer, &[key(K::Left), ctrl('b')], A::Left, "left"),
-        bind(Composer, &[key(K::Right), ctrl('f')], A::Right, "right"),
+        bind(Composer, &[key(K::Right)], A::Right, "right"),
         bind(Composer, &[alt('b'), with(ALT, K::Left), with(CTRL, K::Left)], A::WordLeft, "word left"),
         bind(Composer, &[alt('f'), with(ALT, K::Right), with(CTRL, K::Right)], A::WordRight, "word right"),
         bind(Composer, &[key(K::Home), ctrl('a')], A::LineStart, "start of the line"),
@@ -265,7 +270,7 @@ pub const BINDINGS: &[Binding] = {
         bind(PaneSearch, &[key(K::F(1))], A::Help, "help"),
         bind(PaneSearch, &[ctrl('z')], A::Suspend, ""),
 
-        bind(Sessions, &[key(K::Enter)], A::Accept, "resume"),
+        bind(Sessions, &[key(K::Enter)], A::Accept, "resume; read one of another tool"),
         bind(Sessions, &[key(K::Esc), ctrl('c'), ctrl('t')], A::Escape, "close"),
         bind(Sessions, &[ctrl('o')], A::Preview, "look at the session"),
         bind(Sessions, &[key(K::Down), ctrl('n')], A::Down, "next"),
@@ -278,6 +283,20 @@ pub const BINDINGS: &[Binding] = {
         bind(Sessions, &[ctrl('u')], A::KillToStart, "clear the search"),
         bind(Sessions, &[key(K::F(1))], A::Help, "help"),
         bind(Sessions, &[ctrl('z')], A::Suspend, ""),
+
+        bind(Texts, &[key(K::Enter), key(K::Tab)], A::Accept, "cite"),
+        bind(Texts, &[key(K::Esc), ctrl('c'), ctrl('f')], A::Escape, "close"),
+        bind(Texts, &[ctrl('o')], A::Preview, "look at the place"),
+        bind(Texts, &[key(K::Down), ctrl('n')], A::Down, "next"),
+        bind(Texts, &[key(K::Up), ctrl('p')], A::Up, "previous"),
+        bind(Texts, &[key(K::PageDown)], A::PageDown, "a page on"),
+        bind(Texts, &[key(K::PageUp)], A::PageUp, "a page back"),
+        bind(Texts, &[key(K::Home)], A::First, "first"),
+        bind(Texts, &[key(K::End)], A::Last, "last"),
+        bind(Texts, &[key(K::Backspace), ctrl('h')], A::Backspace, "delete back"),
+        bind(Texts, &[ctrl('u')], A::KillToStart, "clear the search"),
+        bind(Texts, &[key(K::F(1))], A::Help, "help"),
+        bind(Texts, &[ctrl('z')], A::Suspend, ""),
 
         bind(Help, &[key(K::Esc), key(K::F(1)), key(K::Enter), plain('q'), ctrl('c')], A::Escape, "close"),
         bind(Help, &[key(K::Up), plain('k'), ctrl('p')], A::Up, "up"),
@@ -359,19 +378,19 @@ mod tests {
 
     #[test]
     fn every_layer_can_be_left() {
-        use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions};
+        use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions, Texts};
         let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
-        for layer in [Composer, Popup, Pane, PaneSearch, Sessions, Help] {
+        for layer in [Composer, Popup, Pane, PaneSearch, Sessions, Texts, Help] {
             assert_eq!(action(layer, &escape), Some(Action::Escape));
         }
     }
 
     #[test]
     fn help_and_suspending_are_there_in_every_layer() {
-        use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions};
+        use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions, Texts};
         let help = KeyEvent::new(KeyCode::F(1), KeyModifiers::NONE);
         let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
-        for layer in [Composer, Popup, Pane, PaneSearch, Sessions] {
+        for layer in [Composer, Popup, Pane, PaneSearch, Sessions, Texts] {
             assert_eq!(action(layer, &help), Some(Action::Help), "{layer:?}");
             assert_eq!(action(layer, &suspend), Some(Action::Suspend), "{layer:?}");
         }

@@ -136,6 +136,7 @@ impl Pager {
     /// place in what follows. A reader at the start stays at the start.
     pub(crate) fn replace_head(&mut self, count: usize, pieces: Vec<Piece>) {
         let added = pieces.len();
+        let at = self.match_in_view().filter(|at| at.piece >= count);
         self.pieces.splice(..count.min(self.pieces.len()), pieces);
         self.forget_layout();
         self.top = if self.top > Place::default() && self.top.piece >= count {
@@ -146,7 +147,10 @@ impl Pager {
         } else {
             Place::default()
         };
-        self.search_restart();
+        self.search_restart(at.map(|at| Place {
+            piece: at.piece - count + added,
+            ..at
+        }));
     }
 
     /// How far a place is from the start of a piece, in bytes, a line feed
@@ -188,6 +192,19 @@ impl Pager {
             piece: place,
             byte: at.saturating_sub(start),
         };
+    }
+
+    /// Stands at the message of this number, counted from 0: each begins with
+    /// something that is no text.
+    pub(crate) fn go_to_message(&mut self, number: usize) {
+        let mut pieces = (0..).zip(&self.pieces);
+        let heading = pieces
+            .by_ref()
+            .filter(|(_, piece)| piece.kind != Kind::Text)
+            .nth(number);
+        if let Some((piece, _)) = heading {
+            self.top = Place { piece, byte: 0 };
+        }
     }
 
     /// Moves by rows, forwards when positive.
@@ -256,10 +273,17 @@ impl Pager {
     }
 
     pub(crate) fn resize(&mut self, width: u16, height: u16) {
+        if self.size == (width, height) {
+            return;
+        }
+        let at = self.match_in_view();
         if self.size.0 != width {
             self.forget_layout();
         }
         self.size = (width, height);
+        if let Some(at) = at {
+            self.show(at);
+        }
     }
 
     fn forget_layout(&mut self) {
@@ -387,18 +411,25 @@ impl Pager {
 
     /// Brings a place into view, a third down the screen when it was not.
     fn show(&mut self, place: Place) {
+        if !self.is_in_view(place) {
+            let row = self.snapped(place);
+            self.top = self.up_from(row, self.size.1 / 3).min(self.end_top());
+        }
+    }
+
+    fn is_in_view(&mut self, place: Place) -> bool {
         let row = self.snapped(place);
         let mut at = self.snapped(self.top);
         for _ in 0..self.size.1 {
             if at == row {
-                return;
+                return true;
             }
             match self.below(at) {
                 Some(next) => at = next,
                 None => break,
             }
         }
-        self.top = self.up_from(row, self.size.1 / 3).min(self.end_top());
+        false
     }
 
     /// The kind of a piece; only for deciding what to draw.

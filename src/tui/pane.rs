@@ -7,6 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::StatefulWidget;
 
+use super::find::Needle;
 use super::pager::Pager;
 use super::preview::{
     PreviewMode, PreviewPane, PreviewState, ReferenceFacts, SessionPane, SessionPreview,
@@ -25,12 +26,86 @@ pub enum Pane {
     Session(Look),
 }
 
+/// A place in a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The message, counted from 0.
+    pub message: usize,
+    /// What to look for from there on: the first that the message has.
+    pub texts: Vec<String>,
+}
+
+impl Spot {
+    /// What to look for in a session.
+    fn text_in(&self, capture: &Capture) -> &str {
+        let message = capture.conversation.get(self.message);
+        let is_there = |text: &&String| {
+            let mut is_there = false;
+            if let (Some(needle), Some(message)) = (Needle::new(text), message) {
+                needle.each_in(&message.text, |_| {
+                    is_there = true;
+                    false
+                });
+            }
+            is_there
+        };
+        let text = self.texts.iter().find(is_there).or(self.texts.first());
+        text.map_or("", String::as_str)
+    }
+}
+
 /// A session that is looked at.
 #[derive(Debug)]
 pub struct Look {
     id: SessionId,
     label: String,
+    /// Where to look, once it is read.
+    spot: Option<Spot>,
+    is_only_to_read: bool,
     read: Read,
+}
+
+impl Look {
+    /// A session is being read to be looked at, since a moment.
+    #[must_use]
+    pub fn new(id: SessionId, label: String, since: Millis) -> Self {
+        Self {
+            id,
+            label,
+            spot: None,
+            is_only_to_read: false,
+            read: Read::Not(PreviewState::Preparing { since }),
+        }
+    }
+
+    /// The same, to be opened at this place.
+    #[must_use]
+    pub fn at(self, spot: Option<Spot>) -> Self {
+        Self { spot, ..self }
+    }
+
+    /// The same, of a session that can't be gone on in, or that can.
+    #[must_use]
+    pub fn only_to_read(self, is_only_to_read: bool) -> Self {
+        Self {
+            is_only_to_read,
+            ..self
+        }
+    }
+
+    /// Takes what was read.
+    fn read(&mut self, outcome: Result<Arc<Capture>, String>, facts: &ReferenceFacts) {
+        self.read = match outcome {
+            Ok(capture) => {
+                let mut preview = SessionPreview::new(&capture, &self.label, facts);
+                if let Some(spot) = &self.spot {
+                    preview.show_message(spot.message, spot.text_in(&capture));
+                }
+                Read::Done(Box::new(preview))
+            }
+            Err(message) => Read::Not(PreviewState::Failed { message }),
+        };
+    }
 }
 
 #[derive(Debug)]
@@ -59,16 +134,6 @@ impl Pane {
             ready.set_note(note);
         }
         Self::Draft(state)
-    }
-
-    /// A session is being read to be looked at, since a moment.
-    #[must_use]
-    pub fn session(id: SessionId, label: String, since: Millis) -> Self {
-        Self::Session(Look {
-            id,
-            label,
-            read: Read::Not(PreviewState::Preparing { since }),
-        })
     }
 
     /// The session that is looked at, and what a mention of it says.
@@ -125,12 +190,7 @@ impl Pane {
         if let Self::Session(look) = self
             && look.id == *id
         {
-            look.read = match outcome {
-                Ok(capture) => {
-                    Read::Done(Box::new(SessionPreview::new(&capture, &look.label, facts)))
-                }
-                Err(message) => Read::Not(PreviewState::Failed { message }),
-            };
+            look.read(outcome, facts);
         }
     }
 
@@ -169,7 +229,12 @@ impl Pane {
             }
             Self::Session(look) => match &mut look.read {
                 Read::Done(preview) => {
-                    SessionPane { theme }.render(area, buf, preview);
+                    let is_only_to_read = look.is_only_to_read;
+                    SessionPane {
+                        theme,
+                        is_only_to_read,
+                    }
+                    .render(area, buf, preview);
                     preview.caret(area)
                 }
                 Read::Not(state) => {

@@ -1,42 +1,40 @@
 //! A list of sessions to pick from: what the popup under an `@` and the list
 //! of sessions have in common. State and drawing; asking is the app's work.
 
+pub(crate) mod columns;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::Widget;
-use unicode_segmentation::UnicodeSegmentation;
 
-use super::human;
+use self::columns::{Cells, Columns};
+use super::human::{self, counted, human_count};
+use super::list::List;
 use super::theme::Theme;
-use super::wrap::{columns, cut_start};
+use crate::library::index::Hidden;
 use crate::runtime::{Found, FoundRow, Query};
 use crate::sanitize;
 use crate::session::{Millis, SessionId};
 
-/// How long an answer may take before a spinner shows, in milliseconds.
-const SPINNER_AFTER: i64 = 100;
-
-/// A list being picked from.
-#[derive(Debug, Default)]
+/// A list of sessions being picked from.
+#[derive(Debug)]
 pub struct Picker {
-    rows: Vec<FoundRow>,
-    matched: usize,
-    total: usize,
-    selected: usize,
-    offset: usize,
+    /// How the list stands.
+    pub list: List,
     query: Query,
-    /// When the newest question was put, while its answer is out.
-    asked: Option<Millis>,
-    /// Whether the rows answer the query, though perhaps not its newest answer.
-    is_answered: bool,
-    /// Whether the person moved to the selected row by hand.
-    is_chosen: bool,
-    /// Whether there may be other rows by now than the answer awaited tells.
-    is_outdated: bool,
-    failure: Option<String>,
-    indexing: Option<(usize, usize)>,
+    found: Found,
+}
+
+impl Default for Picker {
+    fn default() -> Self {
+        Self {
+            list: List::new(1),
+            query: Query::default(),
+            found: Found::default(),
+        }
+    }
 }
 
 impl Picker {
@@ -49,68 +47,34 @@ impl Picker {
     /// Notes that a question was put; the rows of the last one stay until its
     /// answer is in.
     pub fn asked(&mut self, query: Query, now: Millis) {
-        if self.query != query {
-            self.selected = 0;
-            self.offset = 0;
-            self.is_chosen = false;
-            self.is_answered = false;
-        }
+        self.list.asked(self.query != query, now);
         self.query = query;
-        self.asked = Some(now);
-        self.is_outdated = false;
-    }
-
-    /// Notes that there may be other rows by now. Gives the question to put
-    /// again, unless its answer is still awaited: then it is to be put after
-    /// that.
-    pub fn outdated(&mut self, now: Millis) -> Option<Query> {
-        if self.is_waiting() {
-            self.is_outdated = true;
-            return None;
-        }
-        self.asked(self.query.clone(), now);
-        Some(self.query.clone())
     }
 
     /// Takes the answer to a question, unless a newer one was put. Gives
     /// whether it was the one awaited.
     pub fn answer(&mut self, query: &Query, found: Result<Found, String>) -> bool {
-        if *query != self.query || !self.is_waiting() {
+        if *query != self.query || !self.list.is_waiting() {
             return false;
         }
-        self.asked = None;
-        self.is_answered = true;
         match found {
             Ok(found) => {
-                let chosen = self.selected().filter(|_| self.is_chosen);
+                let chosen = self.list.chosen().and_then(|at| self.found.rows.get(at));
                 let kept = chosen.and_then(|row| found.rows.iter().position(|r| r.id == row.id));
-                self.rows = found.rows;
-                self.matched = found.matched;
-                self.total = found.total;
-                self.indexing = found.indexing;
-                self.failure = None;
-                self.is_chosen = kept.is_some();
-                self.selected = kept.unwrap_or(0);
+                self.list.answered(found.rows.len(), kept);
+                self.found = found;
             }
             Err(message) => {
-                self.failure = Some(message);
-                self.rows.clear();
-                self.selected = 0;
-                self.is_chosen = false;
+                self.list.failed(message);
+                self.found.rows.clear();
             }
         }
         true
     }
 
-    /// Whether there may be other rows than the answer that is in tells.
-    #[must_use]
-    pub fn is_outdated(&self) -> bool {
-        self.is_outdated
-    }
-
     /// Shows something else as the place of a row.
     pub fn set_place(&mut self, id: &SessionId, place: &str) {
-        for row in self.rows.iter_mut().filter(|row| row.id == *id) {
+        for row in self.found.rows.iter_mut().filter(|row| row.id == *id) {
             place.clone_into(&mut row.place);
         }
     }
@@ -118,236 +82,144 @@ impl Picker {
     /// The row under the cursor.
     #[must_use]
     pub fn selected(&self) -> Option<&FoundRow> {
-        self.rows.get(self.selected)
-    }
-
-    /// Whether the selected row is what a person can mean: the rows answer
-    /// what they typed, or they went to it by hand.
-    #[must_use]
-    pub fn is_settled(&self) -> bool {
-        self.is_answered || self.is_chosen
-    }
-
-    /// Moves by one row, round the ends.
-    pub fn step(&mut self, down: bool) {
-        let count = self.rows.len();
-        if count > 0 {
-            let by = if down { 1 } else { count - 1 };
-            self.selected = (self.selected + by) % count;
-            self.is_chosen = true;
-        }
-    }
-
-    /// Moves by many rows, up to the ends.
-    pub fn jump(&mut self, by: isize) {
-        let last = self.rows.len().saturating_sub(1);
-        self.selected = self.selected.saturating_add_signed(by).min(last);
-        self.is_chosen = !self.rows.is_empty();
-    }
-
-    /// Puts the cursor on a row of the screen, counted from the top one.
-    pub fn select_visible(&mut self, row: usize) -> bool {
-        let index = self.offset + row;
-        let there = index < self.rows.len();
-        if there {
-            self.selected = index;
-            self.is_chosen = true;
-        }
-        there
+        self.found.rows.get(self.list.selected())
     }
 
     /// How many rows of the screen the list can use.
     #[must_use]
     pub fn height(&self) -> usize {
-        self.rows.len().max(1)
+        let message = usize::from(self.found.rows.is_empty());
+        self.list.wanted_height() + message + self.notes().len()
     }
 
     /// Matches and total, as the counter shows them.
     #[must_use]
     pub fn counter(&self) -> String {
-        let (matched, total) = (
-            human::human_count(self.matched),
-            human::human_count(self.total),
-        );
-        match self.indexing {
-            Some((done, of)) if of > 0 => {
-                let (done, of) = (human::human_count(done), human::human_count(of));
-                format!("{matched}/{total} · indexing {done} of {of}")
-            }
-            _ => format!("{matched}/{total}"),
-        }
+        let matched = human_count(self.found.matched);
+        format!("{matched}/{}", human_count(self.found.total))
     }
 
-    /// Whether a spinner is due.
+    /// How far the reading of sessions is, while it goes on.
     #[must_use]
-    pub fn is_slow(&self, now: Millis) -> bool {
-        self.asked
-            .is_some_and(|asked| now.0.saturating_sub(asked.0) >= SPINNER_AFTER)
+    pub fn progress(&self) -> Option<String> {
+        let (done, of) = self.found.indexing.filter(|(_, of)| *of > 0)?;
+        Some(indexing(done, of))
     }
 
-    /// Whether an answer is out: the screen wants to be drawn again later.
-    #[must_use]
-    pub fn is_waiting(&self) -> bool {
-        self.asked.is_some()
-    }
-
+    /// What stands in place of rows where there are none.
     fn message(&self) -> Option<String> {
-        if let Some(failure) = &self.failure {
+        if let Some(failure) = self.list.failure() {
             return Some(format!("sessions can't be listed: {failure}"));
         }
-        if !self.rows.is_empty() || self.is_waiting() {
+        if !self.found.rows.is_empty() || self.list.is_waiting() {
             return None;
         }
-        Some(match (self.indexing, self.total) {
+        Some(match (self.found.indexing, self.found.total) {
             (Some((_, 0)), _) => "still reading the list".to_owned(),
-            (Some((done, of)), _) => format!(
-                "nothing yet: indexing {} of {}",
-                human::human_count(done),
-                human::human_count(of)
-            ),
+            (Some((done, of)), _) => format!("nothing yet: {}", indexing(done, of)),
             (None, 0) => "no other sessions here yet".to_owned(),
             (None, 1) => "the one session here does not match".to_owned(),
-            (None, total) => format!("none of {} sessions matches", human::human_count(total)),
+            (None, total) => format!("none of {} sessions matches", human_count(total)),
         })
+    }
+
+    /// What stands below the rows where there is room, the most telling last.
+    fn notes(&self) -> Vec<String> {
+        let hidden = hidden(self.found.hidden);
+        hidden.into_iter().chain(self.found.hint.clone()).collect()
     }
 
     /// Draws the rows; keeps the cursor in sight.
     pub fn render(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) {
-        let height = usize::from(area.height);
-        if height == 0 || area.width == 0 {
+        if area.is_empty() {
             return;
         }
-        self.offset = self
-            .offset
-            .min(self.selected)
-            .max((self.selected + 1).saturating_sub(height))
-            .min(self.rows.len().saturating_sub(height));
-        if let Some(message) = self.message() {
-            let text = sanitize::line(&message).into_owned();
-            Line::styled(format!("  {text}"), theme.dim).render(area, buf);
-        } else if self.rows.is_empty() && self.is_slow(now) {
-            Line::styled(format!("{} looking…", human::spinner(now)), theme.dim).render(area, buf);
+        let message = self.message().or_else(|| {
+            let is_slow = self.found.rows.is_empty() && self.list.is_slow(now);
+            is_slow.then(|| format!("{} looking…", human::spinner(now)))
+        });
+        let hint = usize::from(self.found.hint.is_some());
+        let used = self.list.wanted_height() + usize::from(message.is_some());
+        let area = render_notes(&self.notes(), hint, used, area, buf, theme);
+        if let Some(message) = message {
+            render_note(&message, area, buf, theme);
         }
-        let width = usize::from(area.width);
-        let columns = Columns::fit(&self.rows, width, now);
-        let visible = self.rows.iter().enumerate().skip(self.offset).take(height);
-        for ((index, row), y) in visible.zip(area.y..) {
-            let selected = index == self.selected;
-            let line = columns.line(row, selected, theme, now);
-            let style = if selected {
-                theme.selected
-            } else {
-                Style::default()
-            };
-            let row_area = Rect {
-                y,
-                height: 1,
-                ..area
-            };
-            buf.set_style(row_area, style);
-            line.render(row_area, buf);
+        let rows = &self.found.rows;
+        let columns = Columns::fit(&rows.iter().map(Cells::from), area.width.into(), now);
+        let first = self.list.scroll_to_selected(area.height.into());
+        let visible = rows.iter().enumerate().skip(first);
+        for ((index, row), row_area) in visible.zip(area.rows()) {
+            let selected = index == self.list.selected();
+            let line = columns.line(&row.into(), selected, theme, now);
+            render_row(line, selected, row_area, buf, theme);
         }
     }
 }
 
-/// Which columns a list has room for. They drop out before titles are cut:
-/// first the age, then the directory, then the tool.
-struct Columns {
-    title: usize,
-    tool: usize,
-    cwd: usize,
-    age: usize,
+/// How many sessions are left out, where any are.
+fn hidden(hidden: Hidden) -> Option<String> {
+    let subagents = counted(hidden.subagents, "subagent session");
+    let stubs = counted(hidden.stubs, "empty session");
+    let what = match (hidden.subagents, hidden.stubs) {
+        (0, 0) => return None,
+        (_, 0) => subagents,
+        (0, _) => stubs,
+        _ => format!("{subagents} and {} empty", human_count(hidden.stubs)),
+    };
+    Some(format!("{what} hidden"))
 }
 
-/// The room a title wants, in columns.
-const TITLE_WANTS: usize = 24;
-
-impl Columns {
-    fn fit(rows: &[FoundRow], width: usize, now: Millis) -> Self {
-        let widest = |of: &dyn Fn(&FoundRow) -> usize| rows.iter().map(of).max().unwrap_or(0);
-        let tool = widest(&|row| columns(row.tool));
-        let cwd = widest(&|row| columns(&sanitize::line(&row.place))).min(width / 3);
-        let age = widest(&|row| columns(&human::human_age(row.when, now)));
-        let titles = widest(&|row| columns(&sanitize::line(&row.title)));
-        let wanted = titles.clamp(1, TITLE_WANTS.max(width / 2));
-        // The mark before a title takes a column, and a gap two before each
-        // column that follows.
-        let fits = |extra: usize| 1 + wanted + extra <= width;
-        let mut columns = Self {
-            title: 0,
-            tool: 0,
-            cwd: 0,
-            age: 0,
-        };
-        let mut used = 0;
-        for (slot, wants) in [
-            (&mut columns.tool, tool),
-            (&mut columns.cwd, cwd),
-            (&mut columns.age, age),
-        ] {
-            if wants == 0 {
-                continue;
-            }
-            if !fits(used + wants + 2) {
-                break;
-            }
-            *slot = wants;
-            used += wants + 2;
-        }
-        columns.title = width.saturating_sub(1 + used);
-        columns
-    }
-
-    fn line(&self, row: &FoundRow, selected: bool, theme: &Theme, now: Millis) -> Line<'static> {
-        let mark = if selected { "▌" } else { " " };
-        let mut spans = vec![Span::raw(mark)];
-        let used = title_spans(row, self.title, theme, &mut spans);
-        let mut gap = self.title.saturating_sub(used);
-        for (width, text) in [
-            (self.tool, row.tool.to_owned()),
-            (self.cwd, sanitize::line(&row.place).into_owned()),
-            (self.age, human::human_age(row.when, now)),
-        ] {
-            if width == 0 {
-                continue;
-            }
-            let text = cut_start(&text, u16::try_from(width).unwrap_or(u16::MAX));
-            spans.push(Span::raw(" ".repeat(gap + 2)));
-            gap = width.saturating_sub(columns(&text));
-            spans.push(Span::styled(text, theme.dim));
-        }
-        Line::from(spans)
-    }
+/// How far the reading of sessions is.
+pub(crate) fn indexing(done: usize, of: usize) -> String {
+    format!("indexing {} of {}", human_count(done), human_count(of))
 }
 
-/// The title with its matched characters marked, cut to a width. Gives the
-/// columns used.
-fn title_spans(
-    row: &FoundRow,
-    width: usize,
+/// Draws a row of a list, over the whole width.
+pub(crate) fn render_row(
+    line: Line<'_>,
+    selected: bool,
+    area: Rect,
+    buf: &mut Buffer,
     theme: &Theme,
-    spans: &mut Vec<Span<'static>>,
-) -> usize {
-    let mut used = 0;
-    let mut graphemes = row.title.graphemes(true).zip(0_u32..).peekable();
-    while let Some((grapheme, at)) = graphemes.next() {
-        let shown = sanitize::line(grapheme).into_owned();
-        let taken = columns(&shown);
-        let last = graphemes.peek().is_none();
-        if used + taken > width.saturating_sub(usize::from(!last)) {
-            if used < width {
-                spans.push(Span::raw("…"));
-                used += 1;
-            }
-            break;
-        }
-        let hit = row.matched.contains(&at);
-        let style = if hit { theme.matched } else { Style::default() };
-        match spans.last_mut() {
-            Some(span) if span.style == style => span.content.to_mut().push_str(&shown),
-            _ => spans.push(Span::styled(shown, style)),
-        }
-        used += taken;
+) {
+    let style = if selected {
+        theme.selected
+    } else {
+        Style::default()
+    };
+    buf.set_style(area, style);
+    line.render(area, buf);
+}
+
+/// Draws something that is said in a row of its own.
+pub(crate) fn render_note(text: &str, area: Rect, buf: &mut Buffer, theme: &Theme) {
+    let text = sanitize::line(text);
+    Line::styled(format!("  {text}"), theme.dim).render(area, buf);
+}
+
+/// Draws notes below `used` rows, the last ones where not all have room.
+/// `kept` of them have room even so, as long as a row is left. Gives what is
+/// left for rows.
+pub(crate) fn render_notes(
+    notes: &[String],
+    kept: usize,
+    used: usize,
+    area: Rect,
+    buf: &mut Buffer,
+    theme: &Theme,
+) -> Rect {
+    let height = usize::from(area.height);
+    let room = height.saturating_sub(used).max(kept);
+    let count = room.min(notes.len()).min(height.saturating_sub(1));
+    let rest = Rect {
+        height: u16::try_from(height - count).unwrap_or(area.height),
+        ..area
+    };
+    let shown = notes.iter().skip(notes.len() - count);
+    // Right below the rows, which need not fill the area.
+    let first = used.min(height - count);
+    for (note, row) in shown.zip(area.rows().skip(first)) {
+        render_note(note, row, buf, theme);
     }
-    used
+    rest
 }

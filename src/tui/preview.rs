@@ -15,8 +15,8 @@ use super::pager::piece::{Kind, Piece};
 use super::wrap::Wrap;
 use crate::reference::PreparedContext;
 use crate::reference::projection::Capture;
-use crate::reference::text::Text;
 use crate::session::Millis;
+use crate::text::Text;
 
 pub use frame::{PreviewMode, PreviewPane, SessionPane};
 
@@ -274,6 +274,14 @@ impl SessionPreview {
                 Pager::new(Wrap::Words, false).with(reading::whole_conversation(capture)),
             ),
         }
+    }
+
+    /// Goes to a message, counted from 0, and to the first place from there on
+    /// where this text is.
+    pub fn show_message(&mut self, message: usize, text: &str) {
+        let pager = &mut self.document.pager;
+        pager.go_to_message(message);
+        pager.search_for(text);
     }
 
     /// The text being read, to scroll and to search.

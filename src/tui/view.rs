@@ -3,6 +3,7 @@
 
 mod help;
 mod notice;
+mod status;
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -13,10 +14,12 @@ use super::app::composing::PROMPT;
 use super::app::{App, Areas};
 use super::editor::SpanKind;
 use super::human;
-use super::keymap::{Action, Layer, hint};
+use super::keymap::Layer;
+use super::listed::Listed;
 use super::wrap;
-use crate::chat::{Element, View};
 use crate::sanitize;
+#[cfg(test)]
+pub(super) use help::QUERIES;
 
 /// From this many rows on, the head and the rules are shown.
 const ROOM_FOR_HEAD: u16 = 10;
@@ -48,7 +51,7 @@ pub fn draw(app: &mut App, frame: &mut Frame<'_>) {
     draw_notice(app, frame, plan.notice);
     let composer_caret = draw_composer(app, frame, plan.composer);
     let body_caret = draw_body(app, frame, &plan);
-    draw_status(app, frame, plan.status);
+    status::draw(app, frame, plan.status);
     if let Some(caret) = body_caret.or(composer_caret) {
         frame.set_cursor_position(caret);
     }
@@ -101,7 +104,7 @@ impl Plan {
         plan.notice = take_bottom(&mut left, notice.min(room));
         let keeps = if roomy { 3 } else { 1 };
         if layer == Layer::Popup
-            && let Some(popup) = app.popup_mut()
+            && let Some(popup) = app.listed()
         {
             let wants = u16::try_from(popup.height()).unwrap_or(POPUP_ROWS);
             let rows = wants
@@ -246,7 +249,7 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
     let now = app.now;
     if let Some(rows) = plan.popup {
         app.areas.rows = rows;
-        if let Some(popup) = app.popup_mut() {
+        if let Some(popup) = app.listed_mut() {
             popup.render(rows, frame.buffer_mut(), &theme, now);
         }
     }
@@ -259,7 +262,7 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
             let pane = app.pane_mut()?;
             pane.render(plan.body, frame.buffer_mut(), &theme, now)
         }
-        Layer::Sessions => draw_sessions(app, frame, plan.body),
+        Layer::Sessions | Layer::Texts => draw_list(app, frame, plan.body),
         Layer::Composer | Layer::Popup => {
             app.draw_transcript(plan.body, frame.buffer_mut());
             None
@@ -267,23 +270,28 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
     }
 }
 
-fn draw_sessions(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
+fn draw_list(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Position> {
     let theme = app.setup.theme;
     let now = app.now;
     let mut rows = area;
     let search = take_top(&mut rows, 1);
     app.areas.rows = rows;
-    let picker = app.sessions_mut()?;
-    let counter = format!("{} ", picker.counter());
+    let listed = app.listed_mut()?;
+    let title = match listed {
+        Listed::Sessions(_) => "Sessions",
+        Listed::Texts(_) => "Search",
+    };
+    let text = format!(" {title}: {}", sanitize::line(listed.text()));
+    let beside = area.width.saturating_sub(columns(&text) + 2);
+    let counter = format!("{} ", listed.counter(now, beside.into()));
     let room = area.width.saturating_sub(columns(&counter) + 1);
-    let query = sanitize::line(&picker.query().text).into_owned();
-    let text = wrap::cut_start(&format!(" Sessions: {query}"), room);
+    let text = wrap::cut_start(&text, room);
     let caret = columns(&text);
     Line::styled(text, theme.title).render(search, frame.buffer_mut());
     Line::styled(counter, theme.dim)
         .right_aligned()
         .render(search, frame.buffer_mut());
-    picker.render(rows, frame.buffer_mut(), &theme, now);
+    listed.render(rows, frame.buffer_mut(), &theme, now);
     (!search.is_empty()).then(|| Position {
         x: search.x + caret.min(search.width.saturating_sub(1)),
         y: search.y,
@@ -299,105 +307,4 @@ fn draw_help(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
     for (line, row) in lines.into_iter().skip(top).zip(area.rows()) {
         line.render(row, frame.buffer_mut());
     }
-}
-
-/// The keys that work now, and what goes on.
-fn draw_status(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
-    let theme = app.setup.theme;
-    let layer = app.layer();
-    let state = match app.chat.outgoing() {
-        _ if app.is_opening() => Some("opening"),
-        View::Sending => Some("sending"),
-        View::None | View::Preparing | View::Review { .. } | View::Waiting(_) => {
-            app.chat.partial_answer().map(|_| "answering")
-        }
-    };
-    let spinning = state.map(|state| format!("{} {state}", human::spinner(app.now)));
-    let state = match app.popup_mut() {
-        Some(popup) if layer == Layer::Popup => Some(popup.counter()),
-        _ => spinning,
-    };
-    let mut right = state.unwrap_or_default();
-    if !right.is_empty() {
-        right.push_str("  ");
-    }
-    let help = hint(layer, Action::Help);
-    right.extend(help.map(|help| format!("{help} help ")));
-    let room = area.width.saturating_sub(columns(&right) + 1);
-    let mut left = String::new();
-    for (action, what) in hints(app, layer) {
-        let Some(key) = hint(layer, action) else {
-            continue;
-        };
-        let gap = if left.is_empty() { " " } else { " · " };
-        let next = format!("{left}{gap}{key} {what}");
-        if columns(&next) > room {
-            break;
-        }
-        left = next;
-    }
-    Line::styled(left, theme.dim).render(area, frame.buffer_mut());
-    Line::styled(right, theme.dim)
-        .right_aligned()
-        .render(area, frame.buffer_mut());
-}
-
-fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
-    let mut hints = match layer {
-        Layer::Composer => return composer_hints(app),
-        Layer::Pane => return app.pane_hints(),
-        Layer::PaneSearch => {
-            return vec![(Action::Accept, "find"), (Action::Escape, "give up")];
-        }
-        Layer::Help => return vec![(Action::Escape, "close"), (Action::Down, "on")],
-        Layer::Popup => vec![
-            (Action::Accept, "accept"),
-            (Action::Escape, "close"),
-            (Action::Preview, "preview"),
-        ],
-        Layer::Sessions => vec![
-            (Action::Accept, "resume"),
-            (Action::Escape, "close"),
-            (Action::Preview, "look"),
-        ],
-    };
-    if !app.has_rows() {
-        hints.retain(|(action, _)| *action == Action::Escape);
-    }
-    hints
-}
-
-fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
-    if app.is_opening() {
-        return vec![(Action::Escape, "cancel")];
-    }
-    let is_answering = app.chat.partial_answer().is_some();
-    let mut hints = Vec::new();
-    match app.chat.outgoing() {
-        View::Waiting(_) => hints.push((Action::Escape, "stop and take back")),
-        View::Sending => hints.push((Action::Escape, "take back")),
-        _ if is_answering => hints.push((Action::Escape, "stop")),
-        _ if app.chat.unsaved_answer().is_some() => {
-            hints.push((Action::Escape, "save the answer"));
-        }
-        _ => {}
-    }
-    if !app.transcript.follows() {
-        hints.push((Action::LineEnd, "latest"));
-    }
-    let can_send = matches!(app.chat.outgoing(), View::None);
-    if app.editor.is_empty() {
-        hints.push((Action::Sessions, "sessions"));
-        hints.push((Action::EndOfInput, "quit"));
-    } else if can_send && !app.editor.is_blank() {
-        hints.push((Action::Send, if is_answering { "queue" } else { "send" }));
-    }
-    if !app.editor.is_empty() {
-        hints.push((Action::Newline, "newline"));
-    }
-    let is_mention = |element: &Element| matches!(element, Element::Mention { .. });
-    if can_send && app.editor.elements().any(is_mention) {
-        hints.push((Action::Preview, "preview"));
-    }
-    hints
 }

@@ -3,6 +3,7 @@
 
 mod drafts;
 mod finding;
+mod searching;
 mod trouble;
 mod turn;
 

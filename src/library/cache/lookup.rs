@@ -54,6 +54,42 @@ pub(in crate::library) fn place(
         .map(Option::flatten)
 }
 
+/// A session whose text can be searched.
+#[derive(Clone, Debug)]
+pub(in crate::library) struct Searchable {
+    pub(in crate::library) id: SessionId,
+    pub(in crate::library) place: Place,
+    /// Whether its file holds others as well.
+    pub(in crate::library) is_one_of_many: bool,
+    pub(in crate::library) updated_at: Millis,
+}
+
+/// Every session that lists show, with the newest activity first.
+pub(in crate::library) fn searchable(
+    connection: &Connection,
+    with_subagents: bool,
+) -> rusqlite::Result<Vec<Searchable>> {
+    let mut statement = connection.prepare(
+        "WITH many AS (SELECT DISTINCT tool, file FROM sessions WHERE is_first = 0)
+         SELECT tool, file, size, mtime_ns, inode, id, updated_at,
+             EXISTS (SELECT 1 FROM many m WHERE m.tool = s.tool AND m.file = s.file)
+         FROM sessions s WHERE is_double = 0 AND (kind = 0 OR (kind = 1 AND ?1))
+         ORDER BY updated_at DESC, id",
+    )?;
+    let rows = statement.query_map([with_subagents], |row| {
+        let (file, stamp) = (row.get(1)?, rows::stamp(row, 2)?);
+        let id: String = row.get(5)?;
+        let (updated_at, is_one_of_many) = (Millis(row.get(6)?), row.get(7)?);
+        Ok(rows::tool(row.get(0)?).map(|tool| Searchable {
+            id: SessionId::from(id),
+            place: Place { tool, file, stamp },
+            is_one_of_many,
+            updated_at,
+        }))
+    })?;
+    rows.filter_map(Result::transpose).collect()
+}
+
 /// What is remembered of a session that is gone.
 pub(in crate::library) fn gone(
     connection: &Connection,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::{Cwd, Flags, Hidden, Index, NO_CWD, Row, UNKNOWN, letters, range, tag};
+use super::{Cwd, Flags, Form, Hidden, Index, NO_CWD, Row, Shape, UNKNOWN, letters, range, tag};
 use crate::session::{Header, Millis, SessionId, title};
 use crate::threads::in_background;
 use crate::tool::Tool;
@@ -137,7 +137,9 @@ impl Builder {
         flags.set(Flags::SUBAGENT, new.is_subagent);
         flags.set(Flags::CLEANED, clean.is_some());
         let shown = clean.as_deref().unwrap_or(label);
-        flags.set(Flags::ASCII, shown.is_ascii());
+        let form = Form::of(shown);
+        flags.set(Flags::ASCII, form == Form::Ascii);
+        flags.set(Flags::SINGLE, form == Form::Single);
         let row = Row {
             at: self.text.len() as u64,
             id: self.append(new.id),
@@ -166,6 +168,7 @@ impl Builder {
             text: self.text,
             rows: self.rows,
             letters: Vec::new(),
+            shapes: Vec::new(),
             tags: Vec::new(),
             cwds: self.cwds,
             hidden: self.hidden,
@@ -176,16 +179,20 @@ impl Builder {
                 .cmp(&a.created_at)
                 .then_with(|| index.slice(a.at, a.id).cmp(index.slice(b.at, b.id)))
         };
-        let letters = in_background(|| {
+        let (letters, shapes) = in_background(|| {
             if !rows.is_sorted_by(|a, b| newest_first(a, b) != Ordering::Greater) {
                 rows.par_sort_unstable_by(newest_first);
             }
             rows.par_iter()
-                .map(|row| letters(index.display(row)))
-                .collect()
+                .map(|row| {
+                    let shown = index.display(row);
+                    (letters(shown), Shape::of(shown))
+                })
+                .unzip::<_, _, Vec<_>, Vec<_>>()
         });
         rows.shrink_to_fit();
         index.letters = letters;
+        index.shapes = shapes;
         index.tags = rows.iter().map(|row| tag(index.id(row))).collect();
         index.rows = rows;
         index.text.shrink_to_fit();

@@ -1,5 +1,6 @@
-//! Which letters a text has, as a bit set: a text can match a word only if it
-//! has all of the word's letters.
+//! What a text is made of, as bit sets: it can match a word only if it has all
+//! of the word's letters, and match it well only if they stand where matches
+//! count more.
 
 use nucleo::chars;
 
@@ -35,4 +36,87 @@ pub(crate) fn bit(c: char) -> u64 {
         '0'..='9' => 1 << (26 + u32::from(c) - u32::from('0')),
         _ => other(),
     }
+}
+
+/// What a text is made of, as far as it decides how to take it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Bytes that are characters.
+    Ascii,
+    /// Characters that are grapheme clusters.
+    Single,
+    /// Grapheme clusters of any length.
+    Clusters,
+}
+
+impl Form {
+    /// That of a text.
+    pub(crate) fn of(text: &str) -> Self {
+        if text.is_ascii() {
+            Self::Ascii
+        } else if chars::graphemes(text).eq(text.chars()) {
+            Self::Single
+        } else {
+            Self::Clusters
+        }
+    }
+}
+
+/// What decides how well a text can match at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// The characters that the matcher gives a bonus for where they stand: at
+    /// the beginning of a word, a capital or digit in it, or no letter.
+    boosted: u64,
+    /// Which characters stand side by side.
+    pairs: [u64; 2],
+}
+
+impl Shape {
+    /// That of a text. One that is not ASCII has all there is: what it looks
+    /// like to the matcher is not known beforehand.
+    #[must_use]
+    pub(crate) fn of(text: &str) -> Self {
+        if !text.is_ascii() {
+            return Self {
+                boosted: u64::MAX,
+                pairs: [u64::MAX; 2],
+            };
+        }
+        let mut shape = Self::default();
+        let mut before = b' ';
+        for c in text.bytes() {
+            let is_plain = (c.is_ascii_lowercase() && before.is_ascii_alphanumeric())
+                || (c.is_ascii_uppercase() && before.is_ascii_uppercase());
+            if !is_plain {
+                shape.boosted |= bit(char::from(c.to_ascii_lowercase()));
+            }
+            let (bit, half) = pair(char::from(before), char::from(c));
+            if let Some(pairs) = shape.pairs.get_mut(half) {
+                *pairs |= bit;
+            }
+            before = c;
+        }
+        shape
+    }
+
+    /// Whether this character may stand where it counts more.
+    pub(crate) fn boosts(&self, c: char) -> bool {
+        let bit = bit(c.to_ascii_lowercase());
+        self.boosted & bit == bit
+    }
+
+    /// Whether these characters may stand side by side.
+    pub(crate) fn has_pair(&self, before: char, c: char) -> bool {
+        let (bit, half) = pair(before, c);
+        self.pairs.get(half).is_some_and(|pairs| pairs & bit == bit)
+    }
+}
+
+/// The bit of two characters side by side, in either case, and which half of
+/// the bits it is in.
+fn pair(before: char, c: char) -> (u64, usize) {
+    let value = |c: char| u32::from(c.to_ascii_lowercase());
+    let at = value(before).wrapping_mul(37).wrapping_add(value(c)) % 128;
+    (1 << (at % 64), (at / 64) as usize)
 }

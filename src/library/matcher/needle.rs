@@ -4,7 +4,7 @@ use memchr::{memchr, memchr2};
 use nucleo::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo::{Matcher, Utf32Str, chars};
 
-use crate::library::index::bit;
+use crate::library::index::{Form, Shape, bit};
 
 /// The shortest word that may be part of an id.
 const MIN_ID_PART: usize = 4;
@@ -22,8 +22,6 @@ pub(super) struct Needles {
 pub(super) struct Needle {
     atom: Atom,
     letters: u64,
-    /// No text gives a higher score.
-    best: u32,
     /// `None` when a character is not ASCII: then no ASCII text matches.
     ascii: Option<Ascii>,
 }
@@ -35,25 +33,26 @@ struct Ascii {
     ignores_case: bool,
 }
 
-/// The most that the first character of a word scores, and any other one: the
-/// match itself, and that it begins a word, which counts twice for the first.
-const BEST_FIRST: u32 = 16 + 2 * 10;
-const BEST_OTHER: u32 = 16 + 10;
+/// How the matcher scores: what each character of a word is worth, how much
+/// more it can be at the most for where it stands, how much more it is at
+/// least right behind the one before, and what the least gap costs. What the
+/// first character is worth for where it stands counts twice.
+const MATCH: u32 = 16;
+const BOOST: u32 = 10;
+const ADJACENT: u32 = 4;
+const GAP: u32 = 3;
 
 /// A text as the matcher wants it: one character a grapheme cluster.
 ///
 /// Not `Utf32Str::new`, which takes a text of ASCII letters with combining
 /// marks for one of single bytes.
-pub(super) fn haystack<'a>(
-    text: &'a str,
-    is_ascii: bool,
-    buffer: &'a mut Vec<char>,
-) -> Utf32Str<'a> {
-    if is_ascii {
-        return Utf32Str::Ascii(text.as_bytes());
-    }
+pub(super) fn haystack<'a>(text: &'a str, form: Form, buffer: &'a mut Vec<char>) -> Utf32Str<'a> {
     buffer.clear();
-    buffer.extend(chars::graphemes(text));
+    match form {
+        Form::Ascii => return Utf32Str::Ascii(text.as_bytes()),
+        Form::Single => buffer.extend(text.chars()),
+        Form::Clusters => buffer.extend(chars::graphemes(text)),
+    }
     Utf32Str::Unicode(buffer)
 }
 
@@ -100,7 +99,7 @@ impl Needles {
         let len = self.id_part.as_ref().map_or(0, String::len);
         u32::try_from(len)
             .unwrap_or(u32::MAX)
-            .saturating_mul(BEST_OTHER)
+            .saturating_mul(MATCH + BOOST)
     }
 
     /// Whether all that this query matches, `shorter` matches too.
@@ -116,6 +115,19 @@ impl Needles {
                 .iter()
                 .zip(&shorter.words)
                 .all(|(longer, shorter)| longer.extends(shorter))
+    }
+
+    /// How many of the first words need not be looked at again among what
+    /// `shorter` found: they were words of that query.
+    pub(super) fn known_from(&self, shorter: &Self) -> usize {
+        // What was found by its id need not match any word.
+        if shorter.look_like_id() {
+            return 0;
+        }
+        let words = self.words.iter().zip(&shorter.words);
+        words
+            .take_while(|(word, known)| word.extends(known) && known.extends(word))
+            .count()
     }
 
     /// Where the words match, in no order.
@@ -142,10 +154,6 @@ impl Needle {
         );
         let text = atom.needle_text();
         let letters = text.chars().fold(0, |set, c| set | bit(c));
-        let others = u32::try_from(text.len())
-            .unwrap_or(u32::MAX)
-            .saturating_sub(1);
-        let best = others.saturating_mul(BEST_OTHER).saturating_add(BEST_FIRST);
         let ascii = match text {
             Utf32Str::Ascii(text) => Some(Ascii {
                 text: text.into(),
@@ -156,7 +164,6 @@ impl Needle {
         Self {
             atom,
             letters,
-            best,
             ascii,
         }
     }
@@ -166,9 +173,37 @@ impl Needle {
         self.letters & letters == self.letters
     }
 
-    /// No text scores more than this.
-    pub(super) fn best(&self) -> u32 {
-        self.best
+    /// No text of this shape scores more than this.
+    ///
+    /// Follows the matcher along the word with what can be known without the
+    /// text: which of its characters can stand where they count more, and
+    /// which can stand right behind the one before.
+    pub(super) fn best(&self, shape: &Shape) -> u32 {
+        let mut word = self.atom.needle_text().chars();
+        let Some(mut before) = word.next() else {
+            return 0;
+        };
+        // The most so far where this run of characters has no boost, and where
+        // it has one, which then counts for the rest of it too.
+        let mut plain = MATCH;
+        let mut boosted = shape.boosts(before).then_some(MATCH + 2 * BOOST);
+        for c in word {
+            let apart = boosted.unwrap_or(0).max(plain).saturating_sub(GAP);
+            let is_adjacent = shape.has_pair(before, c);
+            let mut next_plain = apart;
+            let mut next_boosted = boosted.filter(|_| is_adjacent);
+            if shape.boosts(c) {
+                let from = if is_adjacent { plain.max(apart) } else { apart };
+                next_boosted = next_boosted.max(Some(from));
+            }
+            if is_adjacent {
+                next_plain = next_plain.max(plain.saturating_add(ADJACENT));
+            }
+            plain = next_plain.saturating_add(MATCH);
+            boosted = next_boosted.map(|score| score.saturating_add(MATCH + BOOST));
+            before = c;
+        }
+        boosted.unwrap_or(0).max(plain)
     }
 
     /// Whether an ASCII text that [may match](Self::may_match) does.

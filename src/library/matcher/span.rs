@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 
-use nucleo::{Config, Matcher};
+use nucleo::Config;
 use tokio_util::sync::CancellationToken;
 
 use super::STRIDE;
 use super::needle::{Needle, Needles, haystack};
+use super::scorer::Scorer;
 use super::top::{Bound, Top};
-use crate::library::index::{Index, Row};
+use crate::library::index::{Form, Index, Row};
 use crate::library::query::{Filter, TimeSpan};
 use crate::session::Millis;
 
@@ -17,6 +18,8 @@ use crate::session::Millis;
 pub(super) struct Span<'a> {
     pub(super) index: &'a Index,
     pub(super) needles: &'a Needles,
+    /// How many of the first needles all rows are known to match.
+    pub(super) known: usize,
     /// The score of each directory under each word, 0 for none; empty where
     /// no directory has one.
     pub(super) cwd_scores: &'a [Vec<u32>],
@@ -61,19 +64,13 @@ impl Found {
     }
 }
 
-/// What scoring needs to keep.
-struct Scorer {
-    matcher: Matcher,
-    buffer: Vec<char>,
-}
-
 impl Span<'_> {
     /// Looks for matches among these rows; `None` when cancelled.
     pub(super) fn search(&self, rows: impl Iterator<Item = u32>) -> Option<Found> {
-        let mut scorer = Scorer {
-            matcher: Matcher::new(Config::DEFAULT),
-            buffer: Vec::new(),
-        };
+        Scorer::with(Config::DEFAULT, |scorer| self.search_with(scorer, rows))
+    }
+
+    fn search_with(&self, scorer: &mut Scorer, rows: impl Iterator<Item = u32>) -> Option<Found> {
         let mut found = Vec::new();
         let mut top = Top::default();
         for (row, step) in rows.zip((0..STRIDE).cycle()) {
@@ -96,12 +93,12 @@ impl Span<'_> {
                 at.updated_at()
             };
             let key = |score| (Reverse(score), rank, Reverse(active), row);
-            if top.takes(key(self.best(letters, at))) {
-                let Some(score) = self.score(letters, at, &mut scorer) else {
+            if top.takes(key(self.best(row, letters, at))) {
+                let Some(score) = self.score(letters, at, scorer) else {
                     continue;
                 };
                 top.push(key(score), self.limit);
-            } else if !self.matches(letters, at, &mut scorer) {
+            } else if !self.matches(letters, at, scorer) {
                 continue;
             }
             found.push(row);
@@ -173,10 +170,11 @@ impl Span<'_> {
     }
 
     /// A score that the row cannot exceed.
-    fn best(&self, letters: u64, at: &Row) -> u32 {
+    fn best(&self, row: u32, letters: u64, at: &Row) -> u32 {
+        let shape = self.index.title_shape(row).copied().unwrap_or_default();
         let by_words = self.words().fold(0u32, |sum, (word, cwds)| {
             let by_title = if word.may_match(letters) {
-                word.best()
+                word.best(&shape)
             } else {
                 0
             };
@@ -187,11 +185,11 @@ impl Span<'_> {
 
     /// Whether the row matches: the same as whether it has a score.
     fn matches(&self, letters: u64, at: &Row, scorer: &mut Scorer) -> bool {
-        if !at.is_ascii() || self.needles.look_like_id() {
+        if at.form() != Form::Ascii || self.needles.look_like_id() {
             return self.score(letters, at, scorer).is_some();
         }
         let title = || self.index.display(at).as_bytes();
-        self.words().all(|(word, cwds)| {
+        self.words().skip(self.known).all(|(word, cwds)| {
             by_cwd(cwds, at) > 0 || (word.may_match(letters) && word.is_in_ascii(title))
         })
     }
@@ -213,12 +211,13 @@ impl Span<'_> {
         if self.words().any(is_hopeless) {
             return None;
         }
-        let title = haystack(self.index.display(at), at.is_ascii(), &mut scorer.buffer);
+        let Scorer { matcher, buffer } = scorer;
+        let title = haystack(self.index.display(at), at.form(), buffer);
         let mut sum = 0u32;
         for (word, cwds) in self.words() {
             let by_title = word
                 .may_match(letters)
-                .then(|| word.score(title, &mut scorer.matcher))
+                .then(|| word.score(title, matcher))
                 .flatten();
             let best = by_title.unwrap_or(0).max(by_cwd(cwds, at));
             if best == 0 {

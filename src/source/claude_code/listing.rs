@@ -1,103 +1,26 @@
-//! Which files of Claude Code there are, and what a list shows of one.
+//! What a list shows of a file of Claude Code.
 //!
 //! A file tells its id, its directory, when it began and the first prompt in
 //! its first records; titles and the last moment stand in its last ones.
 
-use std::fs::DirEntry;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use memchr::memmem;
 use serde::Deserialize;
 
 use super::Scan;
+use super::finding;
 use super::record::{self, Record};
 use crate::session::Millis;
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::loose::Word;
-use crate::source::{
-    Environment, Kind, Listed, Look, SourceError, SourceNotice, Walk, records, torn,
-};
-
-/// How deep folders of subagents are walked.
-const AGENT_FOLDERS: usize = super::AGENT_FOLDERS;
-/// What the name of a subagent's file begins with.
-const AGENT: &str = "agent-";
-
-/// The folders of projects.
-pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
-    let config = match (environment.path("CLAUDE_CONFIG_DIR"), environment.home()) {
-        (Some(config), _) => vec![config],
-        (None, Some(home)) => vec![home.join(".claude"), home.join(".config/claude")],
-        (None, None) => Vec::new(),
-    };
-    config
-        .iter()
-        .map(|folder| folder.join("projects"))
-        .collect()
-}
-
-/// Finds the files of sessions and of their subagents.
-pub(super) fn scan(place: &Path, walk: &mut Walk) {
-    walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            walk.folder(&project.path(), |walk, entry, kind| {
-                if kind.is_file() {
-                    file(walk, entry, |stem| is_uuid(stem) || stem.starts_with(AGENT));
-                } else if entry.file_name().to_str().is_some_and(is_uuid) {
-                    walk.folder(&entry.path(), |walk, entry, kind| {
-                        if kind.is_dir() && entry.file_name() == "subagents" {
-                            agents(walk, &entry.path(), AGENT_FOLDERS);
-                        }
-                    });
-                }
-            });
-        }
-    });
-}
-
-/// Finds the subagents' files of one session.
-fn agents(walk: &mut Walk, folder: &Path, depth: usize) {
-    walk.folder(folder, |walk, entry, kind| {
-        if kind.is_file() {
-            file(walk, entry, |stem| stem.starts_with(AGENT));
-        } else if depth > 1 {
-            agents(walk, &entry.path(), depth - 1);
-        }
-    });
-}
-
-/// Adds a file whose name is one that the tool gives; the name is its id.
-fn file(walk: &mut Walk, entry: &DirEntry, is_session: impl Fn(&str) -> bool) {
-    let path = entry.path();
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    if path.extension().is_some_and(|ext| ext == "jsonl") && is_session(&stem) {
-        let id = stem.into_owned();
-        walk.file(path, Some(id));
-    }
-}
-
-/// Whether a name is a session's: an id in its usual form.
-fn is_uuid(name: &str) -> bool {
-    const LENGTH: usize = 36;
-    name.len() == LENGTH && uuid::Uuid::try_parse(name).is_ok()
-}
-
-/// The file of this name, the one written last where there are several.
-pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
-    let mut walk = Walk::default();
-    scan(place, &mut walk);
-    let of_it = |id: &Option<String>| id.as_deref() == Some(native_id);
-    let found = walk.files.into_iter().filter(|file| of_it(&file.native_id));
-    found
-        .max_by_key(|file| file.stamp.mtime_ns)
-        .map(|file| file.path)
-}
+use crate::source::{Kind, Listed, Look, SourceError, SourceNotice, records, torn};
 
 /// What a list shows of a file.
 pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     let mut glance = Glance::of(path)?;
     let mut looking = Looking {
-        is_agents: super::owner(path).is_some(),
+        is_agents: finding::owner(path).is_some(),
         ..Looking::default()
     };
     let mut at = 0;
@@ -113,12 +36,13 @@ pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     if !looking.knows_enough() && glance.is_whole() {
         at = looking.read(&glance, at);
     }
-    let rest: Vec<&[u8]> = glance.lines(at).chain(glance.tail_lines()).collect();
+    let mut rest: Vec<&[u8]> = glance.lines(at).collect();
+    let begin = rest.len();
+    rest.extend(glance.tail_lines());
     if !looking.knows_enough() && !glance.is_whole() {
         looking.read_torn(glance.head().get(at..).unwrap_or_default());
     }
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    looking.read_marked(&rest, &stem);
+    looking.read_marked(&rest, begin);
     Ok(Look::Sessions(vec![looking.finish(path, &glance, &rest)]))
 }
 
@@ -145,7 +69,9 @@ impl Looking {
             && let Some((line, next)) = glance.line(at)
         {
             let line = records::trimmed(line);
-            if !line.is_empty() && record::wanted(line) {
+            // What only links others tells nothing more of the session.
+            let is_link = || self.knows_start() && record::link(line).is_some();
+            if !line.is_empty() && record::wanted(line) && !is_link() {
                 self.take_line(line);
             }
             at = next;
@@ -200,27 +126,23 @@ impl Looking {
     }
 
     /// Reads those of the other lines that can tell something new: titles,
-    /// what the session was forked from, its own id, and the last one of all.
-    fn read_marked(&mut self, lines: &[&[u8]], stem: &str) {
-        let own_id = format!("\"sessionId\":\"{stem}\"");
-        let marks = Marks {
-            title: memmem::Finder::new("-title\""),
-            name: memmem::Finder::new("\"agent-name\""),
-            summary: memmem::Finder::new("\"summary\""),
-            fork: memmem::Finder::new("\"forkedFrom\":{"),
-            request: memmem::Finder::new("\"requestSessionId\":\""),
-            own_id: memmem::Finder::new(&own_id),
-        };
-        let began = self.scan.created_at;
+    /// what the session was forked from, and the last one of all.
+    /// The first `begin` of them are of the beginning, where a fork's copies
+    /// of records stand.
+    fn read_marked(&mut self, lines: &[&[u8]], begin: usize) {
+        let marks = Marks::default();
+        let start = self.scan.created_at;
         for (at, line) in lines.iter().enumerate() {
+            let scan = &self.scan;
             let is_wanted = at + 1 == lines.len() || !self.knows_start();
-            if (is_wanted && record::wanted(line)) || marks.are_in(line, &self.scan, stem) {
+            let is_marked = marks.title(line) || (at < begin && marks.fork(line, scan));
+            if is_marked || (is_wanted && record::wanted(line)) {
                 self.take_line(line);
             }
         }
         if self.is_cut {
             // Later records don't tell when it began.
-            self.scan.created_at = began;
+            self.scan.created_at = start;
         }
     }
 
@@ -268,24 +190,33 @@ impl Looking {
 }
 
 /// What stands in lines that are read wherever they are.
-struct Marks<'a> {
-    title: memmem::Finder<'a>,
-    name: memmem::Finder<'a>,
-    summary: memmem::Finder<'a>,
-    fork: memmem::Finder<'a>,
-    request: memmem::Finder<'a>,
-    own_id: memmem::Finder<'a>,
+struct Marks {
+    titles: [memmem::Finder<'static>; 3],
+    fork: memmem::Finder<'static>,
+    request: memmem::Finder<'static>,
 }
 
-impl Marks<'_> {
-    fn are_in(&self, line: &[u8], scan: &Scan, stem: &str) -> bool {
-        let is_in = |mark: &memmem::Finder<'_>| mark.find(line).is_some();
-        is_in(&self.title)
-            || is_in(&self.name)
-            || (is_in(&self.summary) && memmem::find(line, b"\"leafUuid\"").is_some())
-            || (scan.fork_of.is_none() && is_in(&self.fork))
-            || (scan.request_of.is_none() && is_in(&self.request))
-            || (!scan.session_ids.iter().any(|id| &**id == stem) && is_in(&self.own_id))
+impl Default for Marks {
+    fn default() -> Self {
+        Self {
+            titles: ["-title\"", "\"agent-name\"", "\"summary\""].map(memmem::Finder::new),
+            fork: memmem::Finder::new("\"forkedFrom\":{"),
+            request: memmem::Finder::new("\"requestSessionId\":\""),
+        }
+    }
+}
+
+impl Marks {
+    /// Whether a line may be a title. Those of the conversation, which are
+    /// most bytes of a file, tell at once that they are none.
+    fn title(&self, line: &[u8]) -> bool {
+        !line.starts_with(b"{\"parentUuid\":")
+            && self.titles.iter().any(|mark| mark.find(line).is_some())
+    }
+
+    fn fork(&self, line: &[u8], scan: &Scan) -> bool {
+        (scan.fork_of.is_none() && self.fork.find(line).is_some())
+            || (scan.request_of.is_none() && self.request.find(line).is_some())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::source::loose::{Content, Excerpt, Flag, List, Object, Word};
+use crate::source::loose::{Content, Excerpt, Flag, List, Object, Word, Words};
 
 /// One line.
 #[derive(Debug, Default, Deserialize)]
@@ -71,7 +71,7 @@ pub(super) struct Body {
 pub(super) struct Block {
     #[serde(rename = "type")]
     pub(super) kind: Word,
-    pub(super) text: Word,
+    pub(super) text: Words,
     pub(super) tool_use_id: Word,
     pub(super) content: Excerpt,
 }
@@ -163,43 +163,54 @@ pub(super) fn wanted(line: &[u8]) -> bool {
 }
 
 /// A record that only links others, read without parsing it.
-pub(super) struct Link<'a> {
-    pub(super) uuid: &'a str,
-    pub(super) parent: Option<&'a str>,
+pub(super) struct Link {
+    pub(super) uuid: Box<str>,
+    pub(super) parent: Option<Box<str>>,
     pub(super) is_sidechain: bool,
+    /// Unix milliseconds; 0 when it tells none.
+    pub(super) time: i64,
 }
 
 /// Where an attachment tells its kind, and how far from the line's beginning
 /// that is looked for, in bytes.
 const ATTACHED: &[u8] = b"\"attachment\":{\"type\":\"";
 const HEAD: usize = 512;
-/// Where the record tells its own id, and how far from its end, in bytes.
+/// Where the record tells its own id. No text of it can look like this: there
+/// the quotes are escaped.
 const OWN_ID: &[u8] = b"\"type\":\"attachment\",\"uuid\":\"";
-const TAIL: usize = 2048;
+/// What follows the id.
+const OWN_TIME: &[u8] = b"\",\"timestamp\":\"";
 
 /// The link that a line is when it is an attachment that no person typed, in
 /// the form that the tool writes. Attachments are most bytes of many files.
-pub(super) fn link(line: &[u8]) -> Option<Link<'_>> {
+pub(super) fn link(line: &[u8]) -> Option<Link> {
     let rest = line.strip_prefix(b"{\"parentUuid\":")?;
     let at = memchr::memmem::find(line.get(..HEAD).unwrap_or(line), ATTACHED)?;
     let kind = quoted(line.get(at + ATTACHED.len()..)?)?;
-    let tail = line.get(line.len().saturating_sub(TAIL)..)?;
-    let own = memchr::memmem::rfind(tail, OWN_ID)?;
-    let uuid = quoted(tail.get(own + OWN_ID.len()..)?)?;
-    let is_one_record =
-        line.ends_with(b"}") && memchr::memmem::find(rest, b"\"parentUuid\":").is_none();
-    if kind == "queued_command" || !is_one_record {
+    if kind == "queued_command" || !line.ends_with(b"}") {
+        return None;
+    }
+    let inside = line.get(at..)?;
+    let own = memchr::memmem::find(inside, OWN_ID)?;
+    let own = inside.get(own + OWN_ID.len()..)?;
+    let uuid = quoted(own)?;
+    let time = own.get(uuid.len()..)?.strip_prefix(OWN_TIME);
+    // What holds another record, or has one glued to it, is no mere link.
+    let holds_another = memchr::memmem::find(own, OWN_ID).is_some()
+        || memchr::memmem::find(rest, b"\"parentUuid\":").is_some();
+    if holds_another {
         return None;
     }
     let parent = if rest.starts_with(b"null,") {
         None
     } else {
-        Some(quoted(rest.strip_prefix(b"\"")?)?)
+        Some(quoted(rest.strip_prefix(b"\"")?)?.into())
     };
     Some(Link {
-        uuid,
+        uuid: uuid.into(),
         parent,
         is_sidechain: memchr::memmem::find(line.get(..at)?, b"\"isSidechain\":true").is_some(),
+        time: time.and_then(quoted).map_or(0, super::super::loose::millis),
     })
 }
 

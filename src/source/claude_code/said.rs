@@ -5,6 +5,7 @@ use super::record::{Block, Record};
 use super::words;
 use crate::source::build::Builder;
 use crate::source::loose::{Content, Piece};
+use crate::text::Text;
 
 /// What one record says.
 #[derive(Debug, Default)]
@@ -15,25 +16,25 @@ pub(super) struct Said {
 
 #[derive(Debug)]
 enum What {
-    Person(String),
-    Injected(String),
+    Person(Text),
+    Injected(Text),
     Checkpoint {
         id: Box<str>,
-        text: String,
+        text: Text,
     },
     Model {
         id: Option<Box<str>>,
         model: Box<str>,
-        text: String,
+        text: Text,
     },
     Result {
         call: Box<str>,
-        text: String,
+        text: Text,
     },
 }
 
 /// Kinds of blocks that hold no words of the dialogue, and are known.
-const SILENT: &[&str] = &[
+pub(super) const SILENT: &[&str] = &[
     "document",
     "fallback",
     "image",
@@ -57,13 +58,13 @@ impl Said {
                 what.push(What::Model {
                     id: body.id.0.clone(),
                     model: body.model.0.clone().unwrap_or_default(),
-                    text: texts.join("\n"),
+                    text: join(&texts),
                 });
             }
         } else if record.is_compact_summary.0 {
             what.push(What::Checkpoint {
                 id: record.uuid.0.clone().unwrap_or_default(),
-                text: texts.join("\n"),
+                text: join(&texts),
             });
         } else {
             let is_software = record.is_meta.0
@@ -83,7 +84,8 @@ impl Said {
         }
         let is_software =
             record.is_meta.0 || attachment.is_meta.0 || attachment.origin.0.is_software();
-        let texts = parts(&attachment.prompt).map(|(texts, _)| texts);
+        let parts = parts(&attachment.prompt);
+        let texts = parts.map(|(texts, _)| texts);
         Self {
             time: record.timestamp.millis(),
             what: user(&texts.unwrap_or_default(), is_software),
@@ -93,7 +95,7 @@ impl Said {
     /// What a person typed.
     pub(super) fn prompt(&self) -> Option<&str> {
         self.what.iter().find_map(|what| match what {
-            What::Person(text) => Some(text.as_str()),
+            What::Person(text) => Some(&**text),
             _ => None,
         })
     }
@@ -111,20 +113,20 @@ impl Said {
 
 /// The texts and the tools' results of a message; `None` when it holds
 /// something else that is not known.
-fn parts(content: &Content<Block>) -> Option<(Vec<&str>, Vec<What>)> {
+fn parts(content: &Content<Block>) -> Option<(Vec<&Text>, Vec<What>)> {
     let pieces = content.0.as_ref()?;
     let mut texts = Vec::new();
     let mut results = Vec::new();
     let mut is_strange = false;
     for piece in pieces {
         match piece {
-            Piece::Text(text) => texts.push(text.as_str()),
-            Piece::Block(block) => match (block.kind.get(), block.text.get()) {
+            Piece::Text(text) => texts.push(text),
+            Piece::Block(block) => match (block.kind.get(), &block.text.0) {
                 (Some("text"), Some(text)) => texts.push(text),
                 (Some(kind), _) if kind == "tool_result" || kind.ends_with("_tool_result") => {
                     results.push(What::Result {
                         call: block.tool_use_id.0.clone().unwrap_or_default(),
-                        text: block.content.0.clone(),
+                        text: block.content.0.as_str().into(),
                     });
                 }
                 (Some(kind), _) if SILENT.contains(&kind) => {}
@@ -140,23 +142,42 @@ fn parts(content: &Content<Block>) -> Option<(Vec<&str>, Vec<What>)> {
 
 /// A user message's texts as the person's one message and what software put
 /// beside it.
-fn user(texts: &[&str], is_software: bool) -> Vec<What> {
+fn user(texts: &[&Text], is_software: bool) -> Vec<What> {
+    // Most messages are one text, and all of it is the person's.
+    if let [text] = texts
+        && !is_software
+        && words::of_person(text).is_some_and(|words| words.len() == text.len())
+    {
+        return vec![What::Person((*text).clone())];
+    }
     let mut typed = Vec::new();
     let mut injected = Vec::new();
     for text in texts {
         match words::of_person(text).filter(|_| !is_software) {
             Some(words) => typed.push(words),
-            None => injected.push(*text),
+            None => injected.push(&***text),
         }
     }
     let mut what = Vec::new();
     if !injected.is_empty() {
-        what.push(What::Injected(injected.join("\n")));
+        what.push(What::Injected(injected.join("\n").into()));
     }
     if !typed.is_empty() {
-        what.push(What::Person(typed.join("\n")));
+        what.push(What::Person(typed.join("\n").into()));
     }
     what
+}
+
+/// Texts on lines of their own, without a copy where there is but one.
+fn join(texts: &[&Text]) -> Text {
+    match texts {
+        [] => Text::default(),
+        [text] => (*text).clone(),
+        _ => {
+            let texts: Vec<&str> = texts.iter().map(|text| &***text).collect();
+            texts.join("\n").into()
+        }
+    }
 }
 
 /// A message of the model that is put together from its lines.
@@ -164,20 +185,20 @@ struct Open<'a> {
     time: i64,
     id: Option<&'a str>,
     model: &'a str,
-    texts: Vec<&'a str>,
+    texts: Vec<&'a Text>,
     /// What software said between its lines.
     between: Vec<(i64, &'a What)>,
 }
 
 impl<'a> Open<'a> {
-    fn add(&mut self, text: &'a str) {
+    fn add(&mut self, text: &'a Text) {
         if !text.is_empty() {
             self.texts.push(text);
         }
     }
 
     fn close(self, builder: &mut Builder) {
-        builder.model(self.time, self.model, &self.texts.join("\n"));
+        builder.model(self.time, self.model, join(&self.texts));
         for (time, what) in self.between {
             what.emit(builder, time, false);
         }
@@ -187,12 +208,14 @@ impl<'a> Open<'a> {
 impl What {
     fn emit(&self, builder: &mut Builder, time: i64, is_cut: bool) {
         match self {
-            Self::Person(text) => builder.person(time, text),
-            Self::Injected(text) => builder.injected(time, "claude-code", text),
-            Self::Checkpoint { id, text } if is_cut => builder.checkpoint_in_place(time, id, text),
-            Self::Checkpoint { id, text } => builder.checkpoint(time, id, text),
-            Self::Result { call, text } => builder.tool_result(time, call, text),
-            Self::Model { model, text, .. } => builder.model(time, model, text),
+            Self::Person(text) => builder.person(time, text.clone()),
+            Self::Injected(text) => builder.injected(time, "claude-code", text.clone()),
+            Self::Checkpoint { id, text } if is_cut => {
+                builder.checkpoint_in_place(time, id, text.clone());
+            }
+            Self::Checkpoint { id, text } => builder.checkpoint(time, id, text.clone()),
+            Self::Result { call, text } => builder.tool_result(time, call, text.clone()),
+            Self::Model { model, text, .. } => builder.model(time, model, text.clone()),
         }
     }
 }

@@ -484,4 +484,9 @@ fn the_id_is_that_of_the_file_where_a_record_says_it_too() {
     let id = |name: &str| read_at(name, &lines).unwrap().session.header().id.clone();
     assert_eq!(id("s.jsonl").as_str(), "claude:s");
     assert_eq!(id("copy.jsonl").as_str(), "claude:old");
+    let name = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f";
+    assert_eq!(
+        id(&format!("{name}.jsonl")).as_str(),
+        format!("claude:{name}")
+    );
 }

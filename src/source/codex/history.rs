@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::text::Text;
+
 /// Whose words an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
@@ -23,7 +25,7 @@ pub(super) struct Item {
     /// Unix milliseconds.
     pub(super) time: i64,
     pub(super) model: Arc<str>,
-    pub(super) text: Arc<str>,
+    pub(super) text: Text,
 }
 
 /// A conversation that can go back. A turn begins with a person's message.

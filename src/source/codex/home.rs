@@ -5,18 +5,22 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
+use rusqlite::{OptionalExtension, Row};
 use serde::Deserialize;
 
+use super::super::database::{ask, optional};
 use super::super::{SourceError, records};
 
 /// How deep the folders of sessions go: year, month, day.
-const DEPTH: usize = 3;
+pub(super) const DEPTH: usize = 3;
 /// How far above a file its folder of sessions may be.
 const ABOVE: usize = 5;
-/// The largest database that is looked at, in bytes.
-const MAX_DATABASE_BYTES: u64 = 512 * 1024 * 1024;
-const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
+/// Where sessions are, and where those are that were put away.
+pub(super) const SESSIONS: &str = "sessions";
+pub(super) const ARCHIVED: &str = "archived_sessions";
+const FOLDERS: [&str; 2] = [SESSIONS, ARCHIVED];
+/// The index of names.
+pub(super) const INDEX: &str = "session_index.jsonl";
 
 /// The folder that the tool keeps everything in.
 pub(super) struct Home(PathBuf);
@@ -34,7 +38,7 @@ impl Home {
     /// What the tool calls a session, as its indexes say it.
     pub(super) fn names(&self, id: &str) -> Names {
         let mut names = self.database(id);
-        if let Some(name) = index_name(&self.0.join("session_index.jsonl"), id) {
+        if let Some(name) = index_name(&self.0.join(INDEX), id) {
             names.title = Some(name);
         }
         names
@@ -47,7 +51,7 @@ impl Home {
             return Names::default();
         };
         read_database(&path, id).unwrap_or_else(|problem| Names {
-            problem: Some(format!("can't read {}: {problem}", path.display())),
+            problem: Some(problem.to_string()),
             ..Names::default()
         })
     }
@@ -90,7 +94,9 @@ fn is_uuid(text: &str) -> bool {
 pub(super) fn plain_twin(path: &Path) -> Option<PathBuf> {
     let plain = path.with_extension("");
     let is_compressed = path.extension().is_some_and(|end| end == "zst");
-    (is_compressed && plain.is_file()).then_some(plain)
+    let holds = |file: std::fs::Metadata| file.is_file() && file.len() > 0;
+    let is_there = || plain.symlink_metadata().is_ok_and(holds);
+    (is_compressed && is_there()).then_some(plain)
 }
 
 /// The rollout files around one, by the ids in their names.
@@ -173,18 +179,28 @@ struct IndexLine {
 
 /// The last name that the index of names has for a session.
 fn index_name(path: &Path, id: &str) -> Option<String> {
-    let mut name = None;
-    let read = records::each(
-        path,
-        |line| memchr::memmem::find(line, id.as_bytes()).is_some(),
-        |line: IndexLine| {
-            if line.id == id {
-                name = line.thread_name;
-            }
-        },
-    );
-    read.ok()?;
-    name.filter(|name: &String| !name.trim().is_empty())
+    index_names(path, |line| {
+        memchr::memmem::find(line, id.as_bytes()).is_some()
+    })
+    .ok()?
+    .remove(id)
+}
+
+/// The last name that the index has for each session.
+pub(super) fn index_names(
+    path: &Path,
+    wanted: impl FnMut(&[u8]) -> bool,
+) -> Result<HashMap<String, String>, SourceError> {
+    let mut names = HashMap::new();
+    records::each(path, wanted, |line: IndexLine| {
+        let name = line.thread_name.unwrap_or_default();
+        if name.trim().is_empty() {
+            names.remove(&line.id);
+        } else {
+            names.insert(line.id, name);
+        }
+    })?;
+    Ok(names)
 }
 
 /// Where the database is instead, for the home that the environment speaks of.
@@ -204,124 +220,67 @@ fn moved_database(
 fn newest_database(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let versions = entries.filter_map(|entry| {
-        let name = entry.file_name();
-        let version = name.to_str()?.strip_prefix("state_")?;
-        let version: u32 = version.strip_suffix(".sqlite")?.parse().ok()?;
+        let version = database_version(entry.file_name().to_str()?)?;
         Some((version, entry.path()))
     });
     versions.max().map(|(_, path)| path)
 }
 
-fn read_database(path: &Path, id: &str) -> Result<Names, DatabaseProblem> {
-    let (connection, _copy) = open_unchanged(path)?;
-    // Columns come and go with versions, so they are taken by name from all.
-    let mut statement = connection.prepare("SELECT * FROM threads WHERE id = ?1")?;
-    let names = statement.query_row([id], |row| {
-        // Before there were names, a title that is not the first prompt was one.
-        let title = if row.as_ref().column_index("name").is_ok() {
-            text(row, "name")
-        } else {
-            let first = text(row, "first_user_message");
-            text(row, "title")
-                .filter(|title| first.is_some_and(|first| first.trim() != title.trim()))
-        };
-        let file = text(row, "rollout_path");
-        Ok(Names {
-            title,
-            file: file.and_then(|path| {
-                let name = path.rsplit(['/', '\\']).next();
-                name.map(str::to_owned)
-            }),
-            problem: None,
-        })
-    });
-    Ok(names.optional()?.unwrap_or_default())
+/// Which schema a file name says that its database has.
+pub(super) fn database_version(name: &str) -> Option<u32> {
+    let version = name.strip_prefix("state_")?.strip_suffix(".sqlite")?;
+    version.parse().ok()
+}
+
+// Columns come and go with versions, so they are taken by name from all.
+
+fn read_database(path: &Path, id: &str) -> Result<Names, SourceError> {
+    let names = ask(path, |connection| {
+        let query = "SELECT * FROM threads WHERE id = ?1";
+        let names = connection.query_row(query, [id], |row| {
+            let file = text(row, "rollout_path");
+            Ok(Names {
+                title: name(row),
+                file: file.and_then(|path| {
+                    let name = path.rsplit(['/', '\\']).next();
+                    name.map(str::to_owned)
+                }),
+                problem: None,
+            })
+        });
+        names.optional()
+    })?;
+    Ok(names.unwrap_or_default())
+}
+
+/// The names that a database has.
+pub(super) fn database_names(path: &Path) -> Result<HashMap<String, String>, SourceError> {
+    ask(path, |connection| {
+        let mut names = HashMap::new();
+        let mut rows = connection.prepare("SELECT * FROM threads")?;
+        let mut rows = rows.query([])?;
+        while let Some(row) = rows.next()? {
+            if let (Some(id), Some(name)) = (text(row, "id"), name(row)) {
+                names.insert(id, name);
+            }
+        }
+        Ok(names)
+    })
+}
+
+/// The name that a person gave.
+fn name(row: &Row<'_>) -> Option<String> {
+    if row.as_ref().column_index("name").is_ok() {
+        return text(row, "name");
+    }
+    // Before there were names, a title that is not the first prompt was one.
+    let first = text(row, "first_user_message")?;
+    text(row, "title").filter(|title| first.trim() != title.trim())
 }
 
 /// A column's text, when there is such a column and it says something.
 fn text(row: &Row<'_>, column: &str) -> Option<String> {
-    let text: Option<String> = row.get(column).ok()?;
-    text.filter(|text| !text.trim().is_empty())
-}
-
-#[derive(Debug, thiserror::Error)]
-enum DatabaseProblem {
-    #[error("{0}")]
-    Sqlite(#[from] rusqlite::Error),
-    #[error("{0}")]
-    Io(#[from] std::io::Error),
-    #[error("{0}")]
-    Source(#[from] SourceError),
-    #[error("it is larger than {MAX_DATABASE_BYTES} bytes")]
-    TooLarge,
-}
-
-/// Opens a database so that nothing beside it changes. SQLite would make its
-/// own files for one that is being written, so of such a one a copy is opened,
-/// with its log; any other is opened as one that can't change.
-fn open_unchanged(path: &Path) -> Result<(Connection, Option<tempfile::TempDir>), DatabaseProblem> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_URI
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let length = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    let beside = |end: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    };
-    let logs = ["-wal", "-journal"].map(|end| (end, beside(end)));
-    if logs.iter().all(|(_, log)| length(log) == 0) {
-        if !std::fs::metadata(path)?.is_file() {
-            return Err(std::io::Error::other("it is no regular file").into());
-        }
-        let connection = Connection::open_with_flags(immutable(path), flags)?;
-        return Ok((connection, None));
-    }
-    if length(path) > MAX_DATABASE_BYTES {
-        return Err(DatabaseProblem::TooLarge);
-    }
-    let copy = tempfile::tempdir()?;
-    let database = copy.path().join("copy");
-    records::observed(path, || {
-        copy_file(path, &database)?;
-        for (end, log) in &logs {
-            if length(log) > 0 {
-                copy_file(log, &copy.path().join(format!("copy{end}")))?;
-            }
-        }
-        Ok(())
-    })?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Ok((Connection::open_with_flags(&database, flags)?, Some(copy)))
-}
-
-fn copy_file(from: &Path, to: &Path) -> Result<(), SourceError> {
-    let failed = |cause| SourceError::Unreadable {
-        path: from.to_owned(),
-        cause,
-    };
-    // `records::open` waits for no pipe.
-    let mut from_file = records::open(from)?;
-    let mut to_file = std::fs::File::create(to).map_err(failed)?;
-    std::io::copy(&mut from_file, &mut to_file).map_err(failed)?;
-    Ok(())
-}
-
-/// A path as a URI that tells SQLite to touch nothing.
-fn immutable(path: &Path) -> String {
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
-                uri.push(char::from(*byte));
-            }
-            byte => {
-                let _ = std::fmt::Write::write_fmt(&mut uri, format_args!("%{byte:02X}"));
-            }
-        }
-    }
-    uri.push_str("?immutable=1");
-    uri
+    optional(row, column).filter(|text: &String| !text.trim().is_empty())
 }
 
 #[cfg(test)]
@@ -368,11 +327,5 @@ mod tests {
         }
         let newest = home.path().join("state_10.sqlite");
         assert_eq!(newest_database(home.path()), Some(newest));
-    }
-
-    #[test]
-    fn a_path_in_a_uri_keeps_its_odd_characters() {
-        let uri = immutable(Path::new("/a b/?#%.sqlite"));
-        assert_eq!(uri, "file:/a%20b/%3F%23%25.sqlite?immutable=1");
     }
 }

@@ -1,17 +1,19 @@
 //! Reads the records of a session, from all the files it is spread over.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::super::pass::{self, Form, Skim};
 use super::super::{SourceError, records};
 use super::history::{History, Item, Said};
 use super::home::{self, Rollouts};
 use super::injected;
 use super::record::{self, Content, HistoryBase, Kind, Payload, Record};
+use super::skim::{self, Message, Role};
+use crate::text::{Text, TextBlock};
 
 /// How many files one session may be spread over.
 const MAX_FILES: usize = 256;
@@ -27,11 +29,20 @@ pub(super) struct Counts {
     pub(super) models: usize,
 }
 
+impl Counts {
+    pub(super) fn count(&mut self, role: Role) {
+        match role {
+            Role::User => self.persons += 1,
+            Role::Assistant => self.models += 1,
+        }
+    }
+}
+
 /// A session while it is read.
 #[derive(Default)]
 pub(super) struct Reading {
     /// Whether the display log is read in place of the model's history.
-    display: bool,
+    pub(super) display: bool,
     pub(super) history: History,
     /// The metadata of the file that was asked for.
     pub(super) meta: Option<Payload>,
@@ -47,7 +58,7 @@ pub(super) struct Reading {
     pub(super) renamed: Vec<(String, String)>,
     model: Arc<str>,
     pub(super) read: Counts,
-    shown: Counts,
+    pub(super) shown: Counts,
     /// Messages of a person or the model, and how many of them told nothing.
     pub(super) dialogue: usize,
     pub(super) unread: usize,
@@ -75,12 +86,17 @@ impl Reading {
         if !reading.lacks_a_role() {
             return Ok(reading);
         }
-        let mut reading = Self {
-            display: true,
-            ..Self::default()
-        };
+        let mut reading = Self::of_display();
         reading.files(leaf)?;
         Ok(reading)
+    }
+
+    /// Reads the display log in place of the model's history.
+    pub(super) fn of_display() -> Self {
+        Self {
+            display: true,
+            ..Self::default()
+        }
     }
 
     /// Whether the display log shows messages of a role that the history has
@@ -103,14 +119,12 @@ impl Reading {
         while let Some(last) = parts.last()
             && let Some(base) = self.base(&last.path)
         {
-            let id = printable(&base.thread_id);
             let Some(path) = rollouts.find(&base.thread_id, &last.path) else {
-                self.notes.push(format!(
-                    "the beginning is in the rollout {id}, which is not there"
-                ));
+                self.notes.push(lost_beginning(&base.thread_id));
                 break;
             };
             if parts.len() == MAX_FILES || !seen.insert(path.clone()) {
+                let id = printable(&base.thread_id);
                 self.notes.push(format!(
                     "the beginning is in the rollout {id}, which builds on this one"
                 ));
@@ -136,19 +150,14 @@ impl Reading {
 
     /// What a file builds on.
     fn base(&mut self, path: &Path) -> Option<HistoryBase> {
-        let found = Cell::new(false);
-        let mut base = None;
-        let is_meta = |line: &[u8]| {
-            let is_other = record::types(line).is_some_and(|(outer, _)| outer != "session_meta");
-            !found.get() && !is_other
-        };
-        let read = records::each_within(path, META_BYTES, is_meta, |record: Record| {
-            if record.kind.as_deref() == Some("session_meta") && !found.replace(true) {
-                base = record.payload.and_then(|payload| payload.history_base);
-            }
+        let is_meta =
+            |line: &[u8]| record::types(line).is_none_or(|(outer, _)| outer == "session_meta");
+        let read = records::find_within(path, META_BYTES, is_meta, |record: Record| {
+            let is_meta = record.kind.as_deref() == Some("session_meta");
+            is_meta.then(|| record.payload.and_then(|payload| payload.history_base))
         });
         // What can't be read is said when the file is read as a whole.
-        read.ok()?;
+        let base = read.ok()??;
         let base = serde_json::from_value(base?);
         if base.is_err() {
             self.notes
@@ -160,41 +169,28 @@ impl Reading {
     /// Reads one file; `leaf` is the id in its name when it is the file that
     /// was asked for.
     fn part(&mut self, part: &Part, leaf: Option<&str>) -> Result<(), SourceError> {
-        let line_number = Cell::new(0_usize);
-        let unknown = Cell::new(0);
-        let laid_out = Cell::new(false);
-        let shown = Cell::new(Counts::default());
-        let display = self.display;
-        let wanted = |line: &[u8]| {
-            line_number.set(line_number.get() + 1);
-            let types = record::types(line);
-            laid_out.set(types.is_some());
-            let Some((outer, inner)) = types.filter(|_| record::is_whole(line)) else {
-                return true;
-            };
-            match record::kind(outer, inner) {
-                Kind::Wanted => leaf.is_some() || outer != "session_meta",
-                Kind::Display => {
-                    shown.set(count_shown(shown.get(), inner, line));
-                    display
-                }
-                Kind::Noise => false,
-                Kind::Unknown => {
-                    unknown.set(unknown.get() + 1);
-                    false
-                }
-            }
+        let form = Lines {
+            display: self.display,
+            is_leaf: leaf.is_some(),
         };
-        let skipped = records::each_within(&part.path, part.bytes, wanted, |record: Record| {
-            // The inside of a torn record is none, though it may look like an
-            // old one.
-            if record.payload.is_some() || !laid_out.get() {
-                self.record(record, leaf.map(|id| (id, line_number.get())));
+        let mut unknown = 0;
+        let skipped = pass::pass(&part.path, part.bytes, &form, |line, said| {
+            let number = usize::try_from(line + 1).unwrap_or(usize::MAX);
+            let leaf = leaf.map(|id| (id, number));
+            match said {
+                Line::Shown(role) => self.shown.count(role),
+                Line::Unknown => unknown += 1,
+                Line::Message(message) => {
+                    self.at(message.time, leaf.is_some());
+                    self.said(&message);
+                }
+                // The inside of a torn record is none, though it may look like
+                // an old one.
+                Line::Record(record, true) if record.payload.is_none() => {}
+                Line::Record(record, _) => self.record(*record, leaf),
             }
         })?;
-        self.shown.persons += shown.get().persons;
-        self.shown.models += shown.get().models;
-        self.skipped += skipped + unknown.get();
+        self.skipped += skipped + unknown;
         if std::fs::metadata(&part.path).is_ok_and(|file| file.len() < part.bytes)
             && leaf.is_none()
             && part.path.extension().is_some_and(|end| end == "jsonl")
@@ -205,15 +201,31 @@ impl Reading {
         Ok(())
     }
 
-    fn record(&mut self, record: Record, leaf: Option<(&str, usize)>) {
-        if let Some(time) = record.timestamp.as_ref().and_then(millis) {
+    /// Notes when a record was written.
+    fn at(&mut self, time: Option<i64>, is_of_leaf: bool) {
+        if let Some(time) = time {
             self.time = time;
-            if leaf.is_some() && self.first_time.is_none() {
-                self.first_time = Some(time);
+            if is_of_leaf {
+                self.first_time.get_or_insert(time);
             }
         }
-        let outer = record.kind.unwrap_or_default();
-        let Some(payload) = record.payload else {
+    }
+
+    /// Takes a message of the history.
+    fn said(&mut self, message: &Message) {
+        if !self.display && !message.is_output {
+            let kinds = message.kinds.as_deref();
+            let role = message.role.as_str();
+            self.message(role, &message.content, kinds);
+        }
+    }
+
+    /// Takes a record; `leaf` is the id in the name of the file that was asked
+    /// for, and the number of its line there.
+    pub(super) fn record(&mut self, mut record: Record, leaf: Option<(&str, usize)>) {
+        self.at(record.timestamp.as_ref().and_then(millis), leaf.is_some());
+        let outer = record.kind.clone().unwrap_or_default();
+        let Some(payload) = record.payload.take() else {
             let is_message = ["", "message"].contains(&outer.as_str());
             match (record.role, record.id) {
                 (Some(role), _) if is_message => self.message(&role, &record.content, None),
@@ -242,10 +254,9 @@ impl Reading {
             }
             ("compacted", _) => self.compacted(&payload),
             ("response_item", _) => {
-                let is_output = record.metadata.and_then(|it| it.compaction_output);
-                if !self.display && is_output != Some(true) {
-                    let role = payload.role.as_deref().unwrap_or_default();
-                    self.message(role, &payload.content, kinds(&payload));
+                record.payload = Some(payload);
+                if let Some(message) = record.message() {
+                    self.said(&message);
                 }
             }
             _ => self.event(payload),
@@ -285,7 +296,7 @@ impl Reading {
 
     fn display(&mut self, payload: &Payload) {
         let text = || match &payload.message {
-            Some(Value::String(text)) => Content::Text(text.clone()),
+            Some(Value::String(text)) => Content::Text(text.into()),
             _ => Content::Missing,
         };
         let shown = match (payload.kind.as_deref(), &payload.item) {
@@ -332,7 +343,9 @@ impl Reading {
             match item.kind.as_deref() {
                 Some("message") | None => {
                     let role = item.role.as_deref().unwrap_or_default();
-                    items.extend(self.items(role, &item.content, kinds(item), Some(summary)));
+                    let passed = item.passed.as_ref();
+                    let kinds = passed.and_then(|it| it.content_item_kinds.as_deref());
+                    items.extend(self.items(role, &item.content, kinds, Some(summary)));
                 }
                 Some(kind) => self.sealed |= kind.starts_with("compaction"),
             }
@@ -353,6 +366,7 @@ impl Reading {
         if !["user", "assistant"].contains(&role) {
             return Vec::new();
         }
+        let kinds = kinds.and_then(|kinds| of_all(kinds, content));
         self.dialogue += 1;
         let texts = texts(content);
         if texts.is_empty() {
@@ -364,21 +378,21 @@ impl Reading {
         let all = join(texts.iter().map(|(_, text)| *text));
         if role == "assistant" {
             self.read.models += 1;
-            return vec![self.item(Said::Model, &all)];
+            return vec![self.item(Said::Model, all)];
         }
         let kind = |at: usize| kinds.and_then(|kinds| kinds.get(at)?.as_deref());
         let is_marked = texts
             .iter()
             .any(|(at, _)| kind(*at) == Some("compaction.summary"));
-        let is_left = summary.is_some_and(|summary| !summary.is_empty() && summary == all);
+        let is_left = summary.is_some_and(|summary| !summary.is_empty() && *summary == *all);
         if is_marked || is_left || (kinds.is_none() && injected::is_summary(&all)) {
-            return vec![self.item(Said::Summary, &all)];
+            return vec![self.item(Said::Summary, all)];
         }
         let (mut persons, mut others) = (Vec::new(), Vec::new());
         for (n, (at, text)) in texts.iter().enumerate() {
             let is_person = match kind(*at) {
                 Some("" | "unknown") | None => {
-                    let next = texts.get(n + 1).map(|(_, text)| *text);
+                    let next = texts.get(n + 1).map(|(_, text)| &***text);
                     !injected::is_injected(text, next)
                 }
                 Some(kind) => kind.starts_with("user."),
@@ -394,16 +408,16 @@ impl Reading {
         }
         let mut items = Vec::new();
         if !others.is_empty() {
-            items.push(self.item(Said::Injected, &join(others.into_iter())));
+            items.push(self.item(Said::Injected, join(others.into_iter())));
         }
         if !persons.is_empty() {
             self.read.persons += 1;
-            items.push(self.item(Said::Person, &join(persons.into_iter())));
+            items.push(self.item(Said::Person, join(persons.into_iter())));
         }
         items
     }
 
-    fn item(&self, said: Said, text: &str) -> Item {
+    fn item(&self, said: Said, text: impl Into<Text>) -> Item {
         Item {
             said,
             time: self.time,
@@ -414,9 +428,8 @@ impl Reading {
 }
 
 /// What the tool says of each part of a message, if it says it of all.
-fn kinds(payload: &Payload) -> Option<&[Option<String>]> {
-    let kinds = payload.passed.as_ref()?.content_item_kinds.as_deref()?;
-    let parts = match &payload.content {
+fn of_all<'a>(kinds: &'a [Option<String>], content: &Content) -> Option<&'a [Option<String>]> {
+    let parts = match content {
         Content::Blocks(blocks) => blocks.len(),
         Content::Text(_) => 1,
         Content::Missing => 0,
@@ -426,7 +439,7 @@ fn kinds(payload: &Payload) -> Option<&[Option<String>]> {
 
 /// The texts of a message and where in it they stand, without those that only
 /// frame an image.
-fn texts(content: &Content) -> Vec<(usize, &str)> {
+fn texts(content: &Content) -> Vec<(usize, &Text)> {
     let blocks = match content {
         Content::Missing => return Vec::new(),
         Content::Text(text) => return vec![(0, text)],
@@ -448,31 +461,88 @@ fn texts(content: &Content) -> Vec<(usize, &str)> {
         .collect()
 }
 
-fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    texts.collect::<Vec<_>>().join("\n")
+/// Texts on lines of their own, without a copy where there is but one.
+fn join<'a>(mut texts: impl Iterator<Item = &'a Text> + Clone) -> Text {
+    let mut rest = texts.clone();
+    match (rest.next(), rest.next()) {
+        (None, _) => Text::default(),
+        (Some(only), None) => only.clone(),
+        _ => {
+            let texts: Vec<&str> = texts.by_ref().map(|text| &**text).collect();
+            texts.join("\n").into()
+        }
+    }
 }
 
-fn count_shown(mut shown: Counts, inner: &str, line: &[u8]) -> Counts {
+/// Whose message a record of the display log shows.
+pub(super) fn shown(inner: &str, line: &[u8]) -> Option<Role> {
     let head = line.get(..ITEM_BYTES.min(line.len())).unwrap_or_default();
     let holds = |mark: &[u8]| memchr::memmem::find(head, mark).is_some();
     match inner {
-        "user_message" => shown.persons += 1,
-        "agent_message" => shown.models += 1,
-        _ if holds(b"\"item\":{\"type\":\"UserMessage\"") => shown.persons += 1,
-        _ if holds(b"\"item\":{\"type\":\"AgentMessage\"") => shown.models += 1,
-        _ => {}
+        "user_message" => Some(Role::User),
+        "agent_message" => Some(Role::Assistant),
+        _ if holds(b"\"item\":{\"type\":\"UserMessage\"") => Some(Role::User),
+        _ if holds(b"\"item\":{\"type\":\"AgentMessage\"") => Some(Role::Assistant),
+        _ => None,
     }
-    shown
+}
+
+/// What a line says.
+enum Line {
+    /// A message of the history.
+    Message(Box<Message>),
+    /// A message of the display log, which is not read.
+    Shown(Role),
+    /// A record of no known kind.
+    Unknown,
+    /// Another record, and whether its line is laid out as the tool does it.
+    Record(Box<Record>, bool),
+}
+
+/// The form of the lines.
+struct Lines {
+    /// Whether the display log is read.
+    display: bool,
+    /// Whether it is the file that was asked for.
+    is_leaf: bool,
+}
+
+impl Form for Lines {
+    type Said = Line;
+    type Record = Record;
+
+    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
+        let types = record::types(line).filter(|_| record::is_whole(line));
+        let Some((outer, inner)) = types else {
+            return Skim::Unclear;
+        };
+        match record::kind(outer, inner) {
+            Kind::Wanted if outer == "session_meta" && !self.is_leaf => Skim::Nothing,
+            Kind::Wanted => texts
+                .filter(|_| (outer, inner) == ("response_item", "message"))
+                .and_then(|texts| skim::message(line, texts))
+                .map_or(Skim::Unclear, |message| {
+                    Skim::Said(Line::Message(Box::new(message)))
+                }),
+            Kind::Display if self.display => Skim::Unclear,
+            Kind::Display => {
+                shown(inner, line).map_or(Skim::Nothing, |role| Skim::Said(Line::Shown(role)))
+            }
+            Kind::Noise => Skim::Nothing,
+            Kind::Unknown => Skim::Said(Line::Unknown),
+        }
+    }
+
+    fn whole(&self, line: &[u8], record: Record) -> Line {
+        Line::Record(Box::new(record), record::types(line).is_some())
+    }
 }
 
 /// A time in Unix milliseconds, from text or a number of seconds or
 /// milliseconds.
 pub(super) fn millis(time: &Value) -> Option<i64> {
     match time {
-        Value::String(text) => {
-            let time: jiff::Timestamp = text.parse().ok()?;
-            Some(time.as_millisecond())
-        }
+        Value::String(text) => millis_of(text),
         Value::Number(number) => {
             let number = number.as_i64()?;
             let in_seconds = number < 100_000_000_000;
@@ -480,6 +550,18 @@ pub(super) fn millis(time: &Value) -> Option<i64> {
         }
         _ => None,
     }
+}
+
+/// A time in Unix milliseconds, from text.
+pub(super) fn millis_of(text: &str) -> Option<i64> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    Some(time.as_millisecond())
+}
+
+/// What is said of a beginning that no file has.
+pub(super) fn lost_beginning(id: &str) -> String {
+    let id = printable(id);
+    format!("the beginning is in the rollout {id}, which is not there")
 }
 
 /// A short text that a screen can show.

@@ -7,6 +7,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::reading::millis;
+use super::skim::{Message, Role};
+use crate::text::Text;
+
 /// One line. The oldest versions wrote what is now the payload as the line.
 #[derive(Deserialize)]
 pub(super) struct Record {
@@ -22,6 +26,28 @@ pub(super) struct Record {
     pub(super) role: Option<String>,
     #[serde(default)]
     pub(super) content: Content,
+}
+
+impl Record {
+    /// The message of a person or the model that it is, if it is one of the
+    /// history.
+    pub(super) fn message(self) -> Option<Message> {
+        let payload = self.payload.filter(|payload| {
+            self.kind.as_deref() == Some("response_item")
+                && payload.kind.as_deref() == Some("message")
+        })?;
+        Some(Message {
+            time: self.timestamp.as_ref().and_then(millis),
+            is_output: self.metadata.and_then(|it| it.compaction_output) == Some(true),
+            role: match payload.role.as_deref() {
+                Some("user") => Role::User,
+                Some("assistant") => Role::Assistant,
+                _ => return None,
+            },
+            content: payload.content,
+            kinds: payload.passed.and_then(|passed| passed.content_item_kinds),
+        })
+    }
 }
 
 /// What the tool noted beside a record.
@@ -96,16 +122,16 @@ pub(super) enum Content {
     /// None, or of no known form.
     #[default]
     Missing,
-    Text(String),
+    Text(Text),
     Blocks(Vec<Block>),
 }
 
 /// A part of a message.
-#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Default, Deserialize, PartialEq, Eq)]
 pub(super) struct Block {
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
-    pub(super) text: Option<String>,
+    pub(super) text: Option<Text>,
 }
 
 impl Block {
@@ -115,8 +141,8 @@ impl Block {
     }
 
     /// Its text, if it is one of text.
-    pub(super) fn as_text(&self) -> Option<&str> {
-        self.text.as_deref().filter(|_| self.is_text())
+    pub(super) fn as_text(&self) -> Option<&Text> {
+        self.text.as_ref().filter(|_| self.is_text())
     }
 
     /// Whether it is an image, a sound or a file.
@@ -145,11 +171,11 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-        Ok(Content::Text(text.to_owned()))
+        Ok(Content::Text(text.into()))
     }
 
     fn visit_string<E>(self, text: String) -> Result<Content, E> {
-        Ok(Content::Text(text))
+        Ok(Content::Text(text.into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {

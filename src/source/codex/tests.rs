@@ -18,23 +18,23 @@ use crate::reference::projection::capture;
 use crate::session::Role;
 use crate::source::detect::read_file;
 
-const ID: &str = "01a23366-407e-7953-bf07-7558970eea43";
-const CHILD: &str = "01a23366-45b3-7b41-a9dd-77204871a87e";
-const SEGMENT: &str = "01a23366-5000-7b41-a9dd-77204871a87e";
+pub(super) const ID: &str = "01a23366-407e-7953-bf07-7558970eea43";
+pub(super) const CHILD: &str = "01a23366-45b3-7b41-a9dd-77204871a87e";
+pub(super) const SEGMENT: &str = "01a23366-5000-7b41-a9dd-77204871a87e";
 
 /// A home of the tool in a folder of its own.
-struct Fixture(TempDir);
+pub(super) struct Fixture(TempDir);
 
 impl Fixture {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn path(&self, relative: &str) -> PathBuf {
+    pub(super) fn path(&self, relative: &str) -> PathBuf {
         self.0.path().join(relative)
     }
 
-    fn write(&self, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+    pub(super) fn write(&self, relative: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(relative);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, bytes).unwrap();
@@ -42,34 +42,34 @@ impl Fixture {
     }
 }
 
-fn rollout(id: &str) -> String {
+pub(super) fn rollout(id: &str) -> String {
     format!("sessions/2026/12/01/rollout-2026-12-01T20-57-48-{id}.jsonl")
 }
 
 /// Records as the tool lays them out.
-fn lines(records: &[Value]) -> String {
+pub(super) fn lines(records: &[Value]) -> String {
     records
         .iter()
         .flat_map(|record| [record.to_string(), "\n".to_owned()])
         .collect()
 }
 
-fn line(kind: &str, payload: Value) -> Value {
+pub(super) fn line(kind: &str, payload: Value) -> Value {
     json!({"timestamp": "2026-12-01T20:57:48.947Z", "type": kind, "payload": payload})
 }
 
-fn meta(id: &str) -> Value {
+pub(super) fn meta(id: &str) -> Value {
     line(
         "session_meta",
         json!({"id": id, "cwd": "/w", "cli_version": "0.120.0"}),
     )
 }
 
-fn user(text: &str) -> Value {
+pub(super) fn user(text: &str) -> Value {
     users(&[text])
 }
 
-fn users(texts: &[&str]) -> Value {
+pub(super) fn users(texts: &[&str]) -> Value {
     line("response_item", user_item(texts))
 }
 
@@ -85,13 +85,13 @@ fn kinds(mut item: Value, kinds: &[&str]) -> Value {
     item
 }
 
-fn model(text: &str) -> Value {
+pub(super) fn model(text: &str) -> Value {
     let parts = json!([{"type": "output_text", "text": text}]);
     let item = json!({"type": "message", "role": "assistant", "content": parts});
     line("response_item", item)
 }
 
-fn event(payload: Value) -> Value {
+pub(super) fn event(payload: Value) -> Value {
     line("event_msg", payload)
 }
 
@@ -108,6 +108,19 @@ fn compacted(message: &str, replacement: Value) -> Value {
         "compacted",
         json!({"message": message, "replacement_history": replacement}),
     )
+}
+
+/// A file that begins with the first bytes of another one.
+pub(super) fn child(id: &str, base: &str, bytes: impl Into<Value>) -> String {
+    let base =
+        json!({"thread_id": base, "end_ordinal_exclusive": 3, "end_byte_offset": bytes.into()});
+    lines(&[
+        line(
+            "session_meta",
+            json!({"id": id, "cwd": "/w", "forked_from_id": ID, "history_base": base}),
+        ),
+        user("q3"),
+    ])
 }
 
 /// A conversation in short: `u` a person's, `a` the model's, `c` a checkpoint.
@@ -133,7 +146,7 @@ fn read_records(records: &[Value]) -> ForeignSession {
     read_file(&home.write(&rollout(ID), lines(records))).unwrap()
 }
 
-fn zstd(text: &str) -> Vec<u8> {
+pub(super) fn zstd(text: &str) -> Vec<u8> {
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
     compress_to_vec(text.as_bytes(), CompressionLevel::Fastest)
 }

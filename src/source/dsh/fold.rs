@@ -79,6 +79,13 @@ impl<T: Default> Fold<T> {
         false
     }
 
+    /// What stands on the surface now, in order.
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+        let first = self.first.and_then(|i| self.nodes.get(i));
+        let nodes = std::iter::successors(first, |node| self.nodes.get(node.next?));
+        nodes.map(|node| &node.value)
+    }
+
     /// What stands on the surface, in order.
     pub(super) fn into_values(mut self) -> Vec<T> {
         let mut values = Vec::with_capacity(self.by_seq.len());

@@ -5,6 +5,9 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::super::loose::MAX_RESULT_BYTES;
+use crate::text::Text;
+
 /// The longest that an operation can be at the end of a row, in bytes.
 const OPERATION_BYTES: usize = 128;
 
@@ -99,11 +102,11 @@ struct Body {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Source {
-    kind: Option<String>,
-    plugin: Option<String>,
-    compaction_id: Option<String>,
-    call_id: Option<String>,
-    model: Option<Value>,
+    pub(super) kind: Option<String>,
+    pub(super) plugin: Option<String>,
+    pub(super) compaction_id: Option<String>,
+    pub(super) call_id: Option<String>,
+    pub(super) model: Option<Value>,
 }
 
 /// Where an event goes.
@@ -115,28 +118,43 @@ pub(super) enum Op {
     Unknown,
 }
 
+/// A message, as far as it is wanted.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    /// Whether it is of a person's or the model's side.
+    pub(super) is_dialogue: bool,
+    pub(super) seq: Option<u64>,
+    pub(super) time: Option<i64>,
+    pub(super) op: Op,
+    /// The events that it was made from, where it stands for others.
+    pub(super) sources: Vec<u64>,
+    /// `None` when its content is of no known form.
+    pub(super) said: Option<Said>,
+}
+
 /// What a message says.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Said {
     /// It takes part in the order, and says nothing to anyone.
     #[default]
     Hidden,
-    Person(String),
+    Person(Text),
     Injected {
         by: String,
-        text: String,
+        text: Text,
     },
     Checkpoint {
         id: String,
-        text: String,
+        text: Text,
     },
     Model {
         model: String,
-        text: String,
+        text: Text,
     },
+    /// The beginning of what a tool gave.
     Tool {
         call: String,
-        text: String,
+        text: Text,
     },
 }
 
@@ -191,8 +209,23 @@ impl Row {
         Some((title, by_person))
     }
 
-    /// What a message says; `None` when its content is of no known form.
-    pub(super) fn said(self) -> Option<Said> {
+    /// The message that it is.
+    pub(super) fn message(self) -> Message {
+        let op = self.op();
+        Message {
+            is_dialogue: matches!(self.kind.as_str(), "user/message" | "assistant/message"),
+            seq: self.seq.or(self.seq0),
+            time: self.time,
+            sources: match op {
+                Op::Replace(..) => self.sources(),
+                _ => Vec::new(),
+            },
+            op,
+            said: self.said(),
+        }
+    }
+
+    fn said(self) -> Option<Said> {
         let data = self.data;
         let (content, source) = match data.message {
             Some(body) => (body.content, body.source),
@@ -201,18 +234,21 @@ impl Row {
         let source = source.unwrap_or_default();
         let text = content.as_deref().and_then(text)?;
         Some(match self.kind.as_str() {
-            "user/message" => of_user(source, text),
+            "user/message" => of_user(source, text.into()),
             "assistant/message" => Said::Model {
                 model: match source.model {
                     Some(Value::String(model)) => model,
                     _ => String::new(),
                 },
-                text,
+                text: text.into(),
             },
-            "tool/result" => Said::Tool {
-                call: source.call_id.or(data.call_id).unwrap_or_default(),
-                text,
-            },
+            "tool/result" => {
+                let end = text.floor_char_boundary(MAX_RESULT_BYTES);
+                Said::Tool {
+                    call: source.call_id.or(data.call_id).unwrap_or_default(),
+                    text: text.get(..end).unwrap_or_default().into(),
+                }
+            }
             _ => Said::Hidden,
         })
     }
@@ -220,7 +256,7 @@ impl Row {
 
 /// Only `user` is a person. A compaction was a plugin like any other up to
 /// version 3, and has a kind of its own since.
-fn of_user(source: Source, text: String) -> Said {
+pub(super) fn of_user(source: Source, text: Text) -> Said {
     let kind = source.kind.unwrap_or_default();
     match (kind.as_str(), source.plugin) {
         ("user", _) => Said::Person(text),

@@ -9,7 +9,7 @@ use super::*;
 use crate::reference::projection::capture;
 use crate::source::detect::read_file;
 
-const HEADER: &str =
+pub(super) const HEADER: &str =
     r#"{"type":"session","version":0,"id":"s","createdAt":7,"cwd":"/w","delegationDepth":0}"#;
 
 /// Writes a log into a folder of its own.
@@ -44,23 +44,23 @@ fn read_lines(lines: &[&str]) -> ForeignSession {
     read_file(&log(lines).1).unwrap()
 }
 
-fn user(seq: u64, text: &str) -> String {
+pub(super) fn user(seq: u64, text: &str) -> String {
     user_of(seq, r#"{"kind":"user"}"#, text, r#""append""#)
 }
 
-fn user_of(seq: u64, source: &str, text: &str, op: &str) -> String {
+pub(super) fn user_of(seq: u64, source: &str, text: &str, op: &str) -> String {
     format!(
         r#"{{"type":"user/message","seq":{seq},"time":9,"data":{{"content":[{{"type":"text","text":"{text}"}}],"source":{source},"role":"user"}},"surfaceOp":{op}}}"#
     )
 }
 
-fn answer(seq: u64, text: &str) -> String {
+pub(super) fn answer(seq: u64, text: &str) -> String {
     format!(
         r#"{{"type":"assistant/message","seq":{seq},"time":9,"data":{{"message":{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}],"source":{{"kind":"model","model":"m"}}}}}},"surfaceOp":"append"}}"#
     )
 }
 
-fn torn(line: &str, at: usize) -> &str {
+pub(super) fn torn(line: &str, at: usize) -> &str {
     line.get(..at).unwrap()
 }
 
@@ -204,7 +204,7 @@ fn the_last_title_counts_and_a_persons_is_pinned() {
 }
 
 /// A home with one session of one message, and a cached title.
-fn home_with_cache(identity: &str) -> (TempDir, PathBuf) {
+pub(super) fn home_with_cache(identity: &str) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("sessions/--w--/s");
     let cache = dir.path().join("storages/session_projcache/sessions");

@@ -1,100 +1,19 @@
-//! Which files of Gemini CLI there are, and what a list shows of one.
+//! What a list shows of a file of Gemini CLI.
 //!
 //! The first record tells the id and when the session began; a summary and the
 //! last moment stand at the end, in a file of one document too.
 
-use std::cmp::Reverse;
-use std::fs::DirEntry;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use memchr::memmem;
 use serde::Deserialize;
 
 use super::record::Record;
-use super::{Chat, place, words};
+use super::{Chat, words};
 use crate::session::Millis;
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::loose::{Object, Word};
-use crate::source::{
-    Adapter, Environment, Kind, Listed, Look, SourceError, SourceNotice, Walk, records, torn,
-};
-
-/// The folder of projects.
-pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
-    let home = environment.path("GEMINI_CLI_HOME");
-    let home = home.or_else(|| environment.home().map(Path::to_owned));
-    home.map(|home| home.join(".gemini").join("tmp"))
-        .into_iter()
-        .collect()
-}
-
-/// Finds the files of sessions and of their subagents.
-pub(super) fn scan(place: &Path, walk: &mut Walk) {
-    walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            walk.folder(&project.path(), |walk, entry, kind| {
-                if kind.is_dir() && entry.file_name() == "chats" {
-                    chats(walk, &entry.path());
-                }
-            });
-        }
-    });
-}
-
-fn chats(walk: &mut Walk, folder: &Path) {
-    walk.folder(folder, |walk, entry, kind| {
-        if kind.is_file() {
-            file(walk, entry);
-        } else {
-            walk.folder(&entry.path(), |walk, entry, kind| {
-                if kind.is_file() {
-                    file(walk, entry);
-                }
-            });
-        }
-    });
-}
-
-/// Adds a file whose name is one that the tool gives. A name has a part of the
-/// id at most, or the id as far as it can be a name.
-fn file(walk: &mut Walk, entry: &DirEntry) {
-    let path = entry.path();
-    let extension = path.extension().unwrap_or_default();
-    let is_session = entry.file_name().to_string_lossy().starts_with("session-");
-    if extension == "jsonl" || (is_session && extension == "json") {
-        walk.file(path, None);
-    }
-}
-
-/// The file that by its name may hold a session. Where several may, they are
-/// looked into, the one written last first: a session's old form and its stubs
-/// stay beside it.
-pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
-    let mut walk = Walk::default();
-    scan(place, &mut walk);
-    let mut files = walk.files;
-    files.retain(|file| place::may_hold(&file.path, native_id));
-    files.sort_by_key(|file| Reverse(file.stamp.mtime_ns));
-    if let [only] = files.as_slice() {
-        return Some(only.path.clone());
-    }
-    let kind_in = |path: &Path| match super::Gemini.look(path) {
-        Ok(Look::Sessions(listed)) => {
-            let listed = listed.into_iter().next()?;
-            (listed.native_id == native_id).then_some(listed.kind)
-        }
-        _ => None,
-    };
-    let mut stub = None;
-    for file in files {
-        match kind_in(&file.path) {
-            Some(Kind::Stub) if stub.is_none() => stub = Some(file.path),
-            Some(Kind::Stub) | None => {}
-            Some(_) => return Some(file.path),
-        }
-    }
-    stub
-}
+use crate::source::{Kind, Listed, Look, SourceError, SourceNotice, records, torn};
 
 /// What a list shows of a file.
 pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
@@ -235,7 +154,7 @@ impl Looking {
     /// messages.
     fn take_later(&mut self, line: &[u8], is_last: bool) {
         let tells = |mark: &[u8]| memmem::find(line, mark).is_some();
-        if !is_last && !tells(b"\"$set\"") && !tells(b"\"sessionId\"") {
+        if !is_last && !tells(b"\"summary\"") && !tells(b"\"sessionId\"") {
             return;
         }
         let (record, skipped) = records::record::<Record>(line);

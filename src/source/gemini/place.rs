@@ -3,17 +3,14 @@
 //! names in these folders.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use crate::source::glance::Glance;
 use crate::source::loose::{Object, Word};
-use crate::source::records;
 
-/// The most that is read of a file that names directories, in bytes.
-const MAX_INDEX_BYTES: u64 = 8 * 1024 * 1024;
 /// How many files may be looked at for a stub's twin.
 const MAX_TWINS: usize = 64;
 /// How much of a session's id its file's name holds, in code points.
@@ -73,10 +70,10 @@ fn is_hash_of(hash: &str, path: &str) -> bool {
 
 /// A small file's text; nothing of it when it is larger or can't be read.
 fn small(path: &Path) -> Option<String> {
-    let mut text = String::new();
-    let file = records::open(path).ok()?;
-    let read = file.take(MAX_INDEX_BYTES).read_to_string(&mut text).ok()?;
-    ((read as u64) < MAX_INDEX_BYTES).then_some(text)
+    let mut glance = Glance::of(path).ok()?;
+    while glance.grow().ok()? {}
+    let text = std::str::from_utf8(glance.head()).ok()?;
+    glance.is_whole().then(|| text.to_owned())
 }
 
 /// Whether a file by its name can be that of a session: it ends in the first

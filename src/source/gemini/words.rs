@@ -43,7 +43,7 @@ fn texts(message: &Message) -> Texts {
     let mut in_files = false;
     for piece in pieces {
         let text = match piece {
-            Piece::Text(text) => text.as_str(),
+            Piece::Text(text) => text,
             Piece::Block(part) if part.is_thought() => continue,
             Piece::Block(part) => part.text.get().unwrap_or_default(),
             Piece::Other => continue,

@@ -76,9 +76,10 @@ pub(super) struct MessageData {
     error: Option<IgnoredAny>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(super) struct Time {
     pub(super) created: Option<i64>,
+    pub(super) updated: Option<i64>,
 }
 
 impl MessageData {

@@ -1,165 +1,187 @@
-//! The database. It is read without leaving a trace: no lock file, no shared
-//! memory file, no journal, nothing checkpointed.
-//!
-//! SQLite makes a `-shm` file beside a database with a write-ahead log, even
-//! to read it, so such a one is read from a private copy, log included. One
-//! that has neither that log nor a journal is read where it is.
+//! The database: which sessions it holds, and one of them.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde::de::DeserializeOwned;
-use tempfile::TempDir;
 
-use super::current::{MessageData, PartData};
-use super::{SourceError, Stored};
+use super::current::{Message, MessageData, PartData};
+use super::{Revert, SourceError, Stored, first_prompt};
+use crate::source::database::{ask, optional, tables};
 
-/// How long a writer is waited for.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// How often files that change while they are copied are copied again.
-const COPIES: usize = 4;
-/// Where a database's header says how it is journalled, and the value there
-/// for a write-ahead log.
-const JOURNAL_MODES: std::ops::Range<usize> = 18..20;
-const WRITE_AHEAD: u8 = 2;
+/// How many messages of an untitled session are looked at for its first
+/// prompt.
+const FIRST_MESSAGES: usize = 16;
+const SESSION: &str = "SELECT * FROM session WHERE id = ?1";
+const MESSAGES: &str = "SELECT id, time_created, data FROM message WHERE session_id = ?1";
 
-/// An open database. The copy goes with it.
-struct Database {
-    connection: Connection,
-    _copy: Option<TempDir>,
+/// What the table of sessions says of one.
+pub(super) struct Entry {
+    /// The session, without its messages.
+    pub(super) stored: Stored,
+    /// Whether it has messages.
+    pub(super) has_messages: bool,
+    /// What a person said first, if it has no title.
+    pub(super) first_prompt: Option<String>,
 }
 
-pub(super) fn read(path: &Path) -> Result<Stored, SourceError> {
-    let failed = |cause| SourceError::Unreadable {
-        path: path.to_owned(),
-        cause,
-    };
-    let database = open(path).map_err(failed)?;
-    let tables = tables(&database.connection).map_err(|e| failed(io::Error::other(e)))?;
-    if !["session", "message", "part"]
-        .iter()
-        .all(|table| tables.contains(&(*table).to_owned()))
-    {
-        return Err(SourceError::UnknownFormat {
-            path: path.to_owned(),
-            found: "it is a database, and not of opencode".to_owned(),
-        });
-    }
-    let has_next_form = tables.iter().any(|table| table == "session_message");
-    let stored = last_used(&database.connection, has_next_form);
-    stored
-        .map_err(|e| failed(io::Error::other(e)))?
-        .ok_or_else(|| SourceError::NoSession {
-            path: path.to_owned(),
-            wanted: None,
-        })
-}
-
-fn open(path: &Path) -> io::Result<Database> {
-    // The log lies beside the database itself, not beside a link to it.
-    let path = &path.canonicalize()?;
-    let mut header = Vec::new();
-    File::open(path)?.take(100).read_to_end(&mut header)?;
-    let modes = header.get(JOURNAL_MODES).unwrap_or_default();
-    let beside = ["-wal", "-journal"].map(|end| beside(path, end));
-    let is_alone = !modes.contains(&WRITE_AHEAD) && !beside.iter().any(|file| file.is_file());
-    let (copy, place, mode) = if is_alone {
-        (None, path.to_owned(), OpenFlags::SQLITE_OPEN_READ_ONLY)
-    } else {
-        let copy = tempfile::tempdir()?;
-        let place = copy.path().join("copy.db");
-        copy_all(path, &place)?;
-        // What a journal asks for is done to the copy.
-        (Some(copy), place, OpenFlags::SQLITE_OPEN_READ_WRITE)
-    };
-    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(place, flags).map_err(io::Error::other)?;
-    connection
-        .busy_timeout(PATIENCE)
-        .map_err(io::Error::other)?;
-    // Nothing that the schema says is run.
-    connection
-        .pragma_update(None, "trusted_schema", false)
-        .map_err(io::Error::other)?;
-    Ok(Database {
-        connection,
-        _copy: copy,
+/// All sessions, and of those with a title no message.
+pub(super) fn list(path: &Path) -> Result<Vec<Entry>, SourceError> {
+    asked(path, |connection, tables| {
+        let mut used = HashSet::new();
+        for table in MESSAGE_TABLES.iter().filter(|table| tables.has(table)) {
+            // The index of this column answers it.
+            let query = format!("SELECT DISTINCT session_id FROM {table}");
+            let mut ids = connection.prepare(&query)?;
+            for id in ids.query_map([], |row| row.get::<_, String>(0))? {
+                used.insert(id?);
+            }
+        }
+        let can_look = has_index(connection, "message", "session_id")?
+            && has_index(connection, "part", "message_id")?;
+        let mut entries = Vec::new();
+        let mut rows = connection.prepare("SELECT * FROM session")?;
+        let mut rows = rows.query([])?;
+        while let Some(row) = rows.next()? {
+            // What has no id can't be asked for either.
+            let Some(id) = optional(row, "id") else {
+                continue;
+            };
+            let stored = session(row, id);
+            let has_messages = used.contains(&stored.id);
+            let first_prompt = if can_look && has_messages && stored.title.is_none() {
+                first_prompt(
+                    first_messages(connection, &stored.id)?,
+                    stored.revert.as_ref(),
+                )
+            } else {
+                None
+            };
+            entries.push(Entry {
+                stored,
+                has_messages,
+                first_prompt,
+            });
+        }
+        Ok(entries)
     })
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(end);
-    PathBuf::from(name)
+/// Whether it holds this session.
+pub(super) fn holds(path: &Path, id: &str) -> Result<bool, SourceError> {
+    asked(path, |connection, _| {
+        connection.prepare(SESSION)?.exists([id])
+    })
 }
 
-/// Copies a database and what belongs to it, all of one moment.
-fn copy_all(path: &Path, place: &Path) -> io::Result<()> {
-    let files = ["", "-wal", "-journal"].map(|end| (beside(path, end), beside(place, end)));
-    let states = || files.each_ref().map(|(from, _)| state(from));
-    for _ in 0..COPIES {
-        let before = states();
-        for ((from, to), state) in files.iter().zip(before) {
-            if state.is_some() {
-                // Not `fs::copy`, which copies a mode that may forbid writing.
-                io::copy(&mut File::open(from)?, &mut File::create(to)?)?;
-            } else if to.exists() {
-                std::fs::remove_file(to)?;
-            }
+/// The session of this id, or else the one that was used last.
+pub(super) fn read(path: &Path, wanted: Option<&str>) -> Result<Stored, SourceError> {
+    let stored = asked(path, |connection, tables| {
+        let Some(id) =
+            wanted.map_or_else(|| last_used(connection), |id| Ok(Some(id.to_owned())))?
+        else {
+            return Ok(None);
+        };
+        let Some(mut stored) = one(connection, tables, &id)? else {
+            return Ok(None);
+        };
+        let others = "SELECT count(*) FROM session WHERE id != ?1";
+        let others = count(connection, others, &stored.id)?;
+        if others > 0 && wanted.is_none() {
+            let sessions = others + 1;
+            stored.note = Some(format!(
+                "the database holds {sessions} sessions, and this is the one used last"
+            ));
         }
-        if states() == before {
-            return Ok(());
-        }
+        Ok(Some(stored))
+    })?;
+    stored.ok_or_else(|| no_session(path, wanted))
+}
+
+/// The sessions of these ids, all of one moment.
+pub(super) fn read_many(
+    path: &Path,
+    wanted: &[&str],
+) -> Result<Vec<Result<Stored, SourceError>>, SourceError> {
+    let stored = asked(path, |connection, tables| {
+        let stored = wanted.iter().map(|id| one(connection, tables, id));
+        stored.collect::<rusqlite::Result<Vec<_>>>()
+    })?;
+    let stored = wanted.iter().zip(stored);
+    let found = stored.map(|(id, stored)| stored.ok_or_else(|| no_session(path, Some(id))));
+    Ok(found.collect())
+}
+
+fn no_session(path: &Path, wanted: Option<&str>) -> SourceError {
+    SourceError::NoSession {
+        path: path.to_owned(),
+        wanted: wanted.map(str::to_owned),
     }
-    Err(io::Error::other("it changes all the time"))
 }
 
-fn state(path: &Path) -> Option<(u64, Option<SystemTime>)> {
-    let metadata = std::fs::metadata(path)
-        .ok()
-        .filter(std::fs::Metadata::is_file)?;
-    Some((metadata.len(), metadata.modified().ok()))
+fn one(connection: &Connection, tables: &Tables, id: &str) -> rusqlite::Result<Option<Stored>> {
+    let stored = connection
+        .query_row(SESSION, [id], |row| Ok(session(row, id.to_owned())))
+        .optional()?;
+    let Some(mut stored) = stored else {
+        return Ok(None);
+    };
+    messages(connection, &mut stored)?;
+    if stored.records == 0 && tables.has(NEXT_FORM) {
+        let query = format!("SELECT count(*) FROM {NEXT_FORM} WHERE session_id = ?1");
+        stored.records = count(connection, &query, &stored.id)?;
+    }
+    Ok(Some(stored))
 }
 
-fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut names = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
-    names.query_map([], |row| row.get(0))?.collect()
+/// Where messages of a form are that is not read yet.
+const NEXT_FORM: &str = "session_message";
+const MESSAGE_TABLES: [&str; 2] = ["message", NEXT_FORM];
+
+/// The names of the tables that there are.
+struct Tables(Vec<String>);
+
+impl Tables {
+    fn has(&self, table: &str) -> bool {
+        self.0.iter().any(|name| name == table)
+    }
+}
+
+/// Asks the database, if it is one of opencode.
+fn asked<T>(
+    path: &Path,
+    mut query: impl FnMut(&Connection, &Tables) -> rusqlite::Result<T>,
+) -> Result<T, SourceError> {
+    let answer = ask(path, |connection| {
+        let tables = Tables(tables(connection)?);
+        let is_known = ["session", "message", "part"]
+            .iter()
+            .all(|table| tables.has(table));
+        is_known.then(|| query(connection, &tables)).transpose()
+    })?;
+    answer.ok_or_else(|| SourceError::UnknownFormat {
+        path: path.to_owned(),
+        found: "it is a database, and not of opencode".to_owned(),
+    })
+}
+
+/// Whether an index begins with this column.
+fn has_index(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let query = "SELECT 1 FROM pragma_index_list(?1) AS list
+                 JOIN pragma_index_info(list.name) AS info
+                 WHERE info.seqno = 0 AND info.name = ?2";
+    connection.prepare(query)?.exists([table, column])
 }
 
 /// The session that was used last: one with messages before one without, and
 /// a person's before a subagent's.
-fn last_used(connection: &Connection, has_next_form: bool) -> rusqlite::Result<Option<Stored>> {
-    // All of one moment.
-    let connection = connection.unchecked_transaction()?;
-    let mut last = connection.prepare(
-        "SELECT id FROM session
+fn last_used(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let query = "SELECT id FROM session
          ORDER BY EXISTS (SELECT 1 FROM message WHERE session_id = session.id) DESC,
                   parent_id IS NOT NULL, time_updated DESC, id DESC
-         LIMIT 1",
-    )?;
-    let Some(id) = last.query_map([], |row| row.get::<_, String>(0))?.next() else {
-        return Ok(None);
-    };
-    let mut stored = session(&connection, &id?)?;
-    let others = "SELECT count(*) FROM session WHERE id != ?1";
-    let others = count(&connection, others, &stored.id)?;
-    if others > 0 {
-        let sessions = others + 1;
-        stored.note = Some(format!(
-            "the database holds {sessions} sessions, and this is the one used last"
-        ));
-    }
-    messages(&connection, &mut stored)?;
-    if has_next_form && stored.records == 0 {
-        let query = "SELECT count(*) FROM session_message WHERE session_id = ?1";
-        stored.records = count(&connection, query, &stored.id)?;
-    }
-    Ok(Some(stored))
+         LIMIT 1";
+    connection.query_row(query, [], |row| row.get(0)).optional()
 }
 
 fn count(connection: &Connection, query: &str, id: &str) -> rusqlite::Result<usize> {
@@ -167,39 +189,54 @@ fn count(connection: &Connection, query: &str, id: &str) -> rusqlite::Result<usi
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-fn session(connection: &Connection, id: &str) -> rusqlite::Result<Stored> {
-    connection.query_row("SELECT * FROM session WHERE id = ?1", [id], |row| {
-        let revert: Option<String> = optional(row, "revert");
-        Ok(Stored {
-            id: id.to_owned(),
-            directory: optional(row, "directory"),
-            title: optional(row, "title"),
-            version: optional(row, "version"),
-            parent: optional(row, "parent_id"),
-            created: optional(row, "time_created").unwrap_or(0),
-            revert: revert.and_then(|revert| serde_json::from_str(&revert).ok()),
-            ..Stored::default()
-        })
-    })
+fn session(row: &Row<'_>, id: String) -> Stored {
+    let revert: Option<String> = optional(row, "revert");
+    Stored {
+        id,
+        directory: optional(row, "directory"),
+        title: super::named(optional(row, "title")),
+        version: optional(row, "version"),
+        parent: optional(row, "parent_id"),
+        created: optional(row, "time_created").unwrap_or(0),
+        updated: optional(row, "time_updated"),
+        revert: revert.and_then(|revert| serde_json::from_str::<Revert>(&revert).ok()),
+        ..Stored::default()
+    }
 }
 
-/// A column that an older or newer schema may not have.
-fn optional<T: rusqlite::types::FromSql>(row: &Row<'_>, column: &str) -> Option<T> {
-    row.get::<_, Option<T>>(column).ok().flatten()
+fn message(row: &Row<'_>) -> Option<Message> {
+    let created = row.get(1).unwrap_or(0);
+    data::<MessageData>(row)?.message(id(row)?, created)
+}
+
+/// The first messages of a session, with their parts.
+fn first_messages(connection: &Connection, session: &str) -> rusqlite::Result<Vec<Message>> {
+    let query = format!("{MESSAGES} ORDER BY time_created, id LIMIT {FIRST_MESSAGES}");
+    let mut rows = connection.prepare_cached(&query)?;
+    let found = rows.query_map([session], |row| Ok(message(row)))?;
+    let mut messages = Vec::new();
+    for found in found {
+        messages.extend(found?);
+    }
+    let query = "SELECT id, message_id, data FROM part WHERE message_id = ?1";
+    let mut rows = connection.prepare_cached(query)?;
+    for message in messages.iter_mut().filter(|message| message.is_user) {
+        let mut rows = rows.query([&message.id])?;
+        while let Some(row) = rows.next()? {
+            let part = id(row).and_then(|id| Some(data::<PartData>(row)?.part(id)));
+            message.parts.extend(part);
+        }
+    }
+    Ok(messages)
 }
 
 fn messages(connection: &Connection, stored: &mut Stored) -> rusqlite::Result<()> {
     let mut places = HashMap::new();
-    let mut rows =
-        connection.prepare("SELECT id, time_created, data FROM message WHERE session_id = ?1")?;
+    let mut rows = connection.prepare(MESSAGES)?;
     let mut rows = rows.query([&stored.id])?;
     while let Some(row) = rows.next()? {
         stored.records += 1;
-        let message = id(row).and_then(|id| {
-            let created = row.get(1).unwrap_or(0);
-            data::<MessageData>(row)?.message(id, created)
-        });
-        match message {
+        match message(row) {
             Some(message) => {
                 places.insert(message.id.clone(), stored.messages.len());
                 stored.messages.push(message);
@@ -234,4 +271,4 @@ fn data<T: DeserializeOwned>(row: &Row<'_>) -> Option<T> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -9,10 +9,17 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::current::{Message, MessageData, Part, PartData, Time};
-use super::{Revert, SourceError, Stored};
-use crate::source::records;
+use super::{Revert, SourceError, Stored, first_prompt};
+use crate::source::glance::Glance;
+use crate::source::{records, torn};
 
-#[derive(Deserialize)]
+/// How many messages of an untitled session are looked at for its first
+/// prompt.
+const FIRST_MESSAGES: usize = 16;
+/// The largest document that is read for a list, in bytes.
+const MAX_LISTED_BYTES: u64 = 1024 * 1024;
+
+#[derive(Default, Deserialize)]
 struct SessionData {
     id: Option<String>,
     directory: Option<String>,
@@ -50,34 +57,52 @@ pub(super) fn is_session(bytes: &[u8]) -> bool {
     }
 }
 
+/// The session of a document, with its messages.
 pub(super) fn read(path: &Path) -> Result<Stored, SourceError> {
-    let session: SessionData = records::document(path).ok_or_else(|| SourceError::NoSession {
+    let data: SessionData = records::document(path).ok_or_else(|| SourceError::NoSession {
         path: path.to_owned(),
         wanted: None,
     })?;
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let id = session.id.unwrap_or_else(|| stem.into_owned());
-    let mut stored = Stored {
-        created: session.time.and_then(|time| time.created).unwrap_or(0),
-        directory: session.directory,
-        title: session.title,
-        version: session.version,
-        parent: session.parent,
-        revert: session
-            .revert
-            .and_then(|revert| Revert::deserialize(revert).ok()),
-        ..Stored::default()
-    };
-    if let Some(storage) = path.ancestors().nth(3) {
-        if stored.directory.is_none() {
-            stored.directory = worktree(storage, session.project.as_deref());
-        }
-        if records::is_plain_name(&id) {
-            messages(storage, &id, &mut stored);
-        }
+    let mut stored = session(path, data);
+    if let Some(storage) = storage(path) {
+        let id = stored.id.clone();
+        messages(storage, &id, &mut stored);
     }
-    stored.id = id;
     Ok(stored)
+}
+
+/// What a document says of its session without a look at its messages, and
+/// whether all of it could be read.
+pub(super) fn glance(path: &Path) -> Result<(Stored, bool), SourceError> {
+    let mut glance = Glance::of(path)?;
+    while glance.grow()? {}
+    let whole = serde_json::from_slice(records::trimmed(glance.head()));
+    let is_all = whole.is_ok();
+    let data = whole.or_else(|_| torn::read(glance.head()));
+    let data: SessionData = data.unwrap_or_default();
+    Ok((session(path, data), is_all))
+}
+
+fn session(path: &Path, data: SessionData) -> Stored {
+    let time = data.time.unwrap_or_default();
+    let revert = data.revert;
+    let worktree = || worktree(storage(path)?, data.project.as_deref());
+    Stored {
+        id: data.id.or_else(|| stem(path)).unwrap_or_default(),
+        directory: data.directory.or_else(worktree),
+        created: time.created.unwrap_or(0),
+        updated: time.updated,
+        title: super::named(data.title),
+        version: data.version,
+        parent: data.parent,
+        revert: revert.and_then(|revert| Revert::deserialize(revert).ok()),
+        ..Stored::default()
+    }
+}
+
+/// The folder that sessions, messages and parts lie in.
+fn storage(session: &Path) -> Option<&Path> {
+    session.ancestors().nth(3)
 }
 
 fn worktree(storage: &Path, project: Option<&str>) -> Option<String> {
@@ -89,9 +114,10 @@ fn worktree(storage: &Path, project: Option<&str>) -> Option<String> {
 fn messages(storage: &Path, session: &str, stored: &mut Stored) {
     let parts = storage.join("part");
     let mut without_folder = HashMap::new();
-    for file in documents(&storage.join("message").join(session)) {
+    for file in message_files(storage, session) {
         stored.records += 1;
-        let Some(mut message) = message(&file) else {
+        let data = records::document(&file);
+        let Some(mut message) = data.and_then(|data| message(data, &file)) else {
             stored.skipped += 1;
             continue;
         };
@@ -123,8 +149,48 @@ fn messages(storage: &Path, session: &str, stored: &mut Stored) {
     }
 }
 
-fn message(file: &Path) -> Option<Message> {
-    let mut data: MessageData = records::document(file)?;
+/// Whether a session has messages, told by names alone.
+pub(super) fn has_messages(path: &Path, session: &str) -> bool {
+    storage(path).is_some_and(|storage| !message_files(storage, session).is_empty())
+}
+
+/// What a person said first. As many of the first messages are read as it
+/// takes.
+pub(super) fn first_said(path: &Path, stored: &Stored) -> Option<String> {
+    let storage = storage(path)?;
+    let mut messages = Vec::new();
+    let files = message_files(storage, &stored.id).into_iter();
+    for file in files.take(FIRST_MESSAGES) {
+        let Some(data) = records::document_within(&file, MAX_LISTED_BYTES) else {
+            continue;
+        };
+        let Some(mut message) = message(data, &file) else {
+            continue;
+        };
+        if message.is_user && records::is_plain_name(&message.id) {
+            for file in documents(&storage.join("part").join(&message.id)) {
+                let data = records::document_within(&file, MAX_LISTED_BYTES);
+                message.parts.extend(data.map(|data| part(data, &file)));
+            }
+        }
+        let is_it = message.is_user && !message.text().trim().is_empty();
+        messages.push(message);
+        if is_it {
+            break;
+        }
+    }
+    first_prompt(messages, stored.revert.as_ref())
+}
+
+fn message_files(storage: &Path, session: &str) -> Vec<PathBuf> {
+    if records::is_plain_name(session) {
+        documents(&storage.join("message").join(session))
+    } else {
+        Vec::new()
+    }
+}
+
+fn message(mut data: MessageData, file: &Path) -> Option<Message> {
     let id = data.id.take().or_else(|| stem(file))?;
     data.message(id, 0)
 }

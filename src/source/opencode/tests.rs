@@ -10,13 +10,13 @@ use crate::reference::projection::capture;
 use crate::source::detect::read_file;
 
 /// A storage folder, and the document of its session `ses_1`.
-struct Storage {
-    dir: TempDir,
-    session: PathBuf,
+pub(super) struct Storage {
+    pub(super) dir: TempDir,
+    pub(super) session: PathBuf,
 }
 
 impl Storage {
-    fn new(keys: &str) -> Self {
+    pub(super) fn new(keys: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let session = dir.path().join("session/p/ses_1.json");
         let storage = Self { dir, session };
@@ -29,14 +29,14 @@ impl Storage {
         storage
     }
 
-    fn put(&self, name: &str, json: &str) {
+    pub(super) fn put(&self, name: &str, json: &str) {
         let path = self.dir.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, json).unwrap();
     }
 
     /// A message with the parts, which get ids in their order.
-    fn message(&self, id: &str, created: i64, keys: &str, parts: &[&str]) -> &Self {
+    pub(super) fn message(&self, id: &str, created: i64, keys: &str, parts: &[&str]) -> &Self {
         self.put(
             &format!("message/ses_1/{id}.json"),
             &format!(
@@ -52,7 +52,7 @@ impl Storage {
         self
     }
 
-    fn user(&self, id: &str, created: i64, text: &str) -> &Self {
+    pub(super) fn user(&self, id: &str, created: i64, text: &str) -> &Self {
         self.message(id, created, USER, &[&said(text)])
     }
 
@@ -66,7 +66,7 @@ impl Storage {
     }
 
     /// A request to compact, and what came of it.
-    fn compaction(&self, at: i64, tail: &str, outcome: &str) -> &Self {
+    pub(super) fn compaction(&self, at: i64, tail: &str, outcome: &str) -> &Self {
         let request = format!("req{at}");
         let part = format!(r#""type":"compaction","auto":true{tail}"#);
         self.message(&request, at, USER, &[&part]);
@@ -79,10 +79,10 @@ impl Storage {
     }
 }
 
-const USER: &str = r#""role":"user","summary":{"diffs":[]}"#;
-const DONE: &str = r#","finish":"stop""#;
+pub(super) const USER: &str = r#""role":"user","summary":{"diffs":[]}"#;
+pub(super) const DONE: &str = r#","finish":"stop""#;
 
-fn said(text: &str) -> String {
+pub(super) fn said(text: &str) -> String {
     format!(r#""type":"text","text":"{text}""#)
 }
 

@@ -3,12 +3,13 @@
 
 use super::fold::Fold;
 use super::notice::Problem;
-use super::{json, skim, whole};
+use super::{skim, whole};
+use crate::json;
 use crate::reference::projection::{self, Item};
-use crate::reference::text::TextBlock;
 use crate::session::{
     Event, MessageKind, Payload, Seq, Surface, SurfaceError, SurfaceOp, Title, check_log_only,
 };
+use crate::text::TextBlock;
 
 /// The fold.
 #[derive(Default)]

@@ -4,10 +4,10 @@
 //! give the same as reading the whole event, or they refuse the line.
 
 use super::brief::Record;
-use super::json::{Scanner, digits};
+use crate::json::{Scanner, digits, once};
 use crate::reference::projection::{Item, Provenance, admit};
-use crate::reference::text::TextBlock;
 use crate::session::{COMPACT_PLUGIN, MessageKind, Role, Seq, SurfaceOp, TITLE_EVENT};
+use crate::text::TextBlock;
 
 /// The seq of a log-only event that begins as ours do and sets no title.
 ///
@@ -46,11 +46,6 @@ pub(super) fn message(line: &[u8], texts: &mut TextBlock) -> Option<Record> {
         texts.truncate(start);
     }
     record
-}
-
-/// Sets what may be set once.
-fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
-    place.replace(value).is_none().then_some(())
 }
 
 /// What a message is cited as, if it is.

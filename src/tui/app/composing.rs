@@ -13,6 +13,7 @@ impl App {
             Action::Escape => return self.escape(),
             Action::Interrupt | Action::EndOfInput => return self.leave(action),
             Action::Sessions => return self.open_sessions(),
+            Action::Texts => return self.open_texts(),
             Action::ExternalEditor => {
                 return vec![Cmd::Edit(self.editor.draft().to_text())];
             }

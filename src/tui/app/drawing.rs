@@ -8,6 +8,7 @@ use super::App;
 use crate::chat::{ChatEvent, Failure, Notice};
 use crate::runtime::Job;
 use crate::session::Payload;
+use crate::tool::Tool;
 use crate::tui::editor::Editor;
 use crate::tui::human;
 use crate::tui::keymap::Action;
@@ -33,7 +34,7 @@ impl App {
             theme: &self.setup.theme,
             events: self.chat.session().events(),
             streaming,
-            tool_of: &|_| Some(crate::tool::Tool::Ibid.name().to_owned()),
+            tool_of: &|id| Some(Tool::of(id).name().to_owned()),
         };
         pane.render(area, buf, &mut self.transcript);
     }
@@ -70,10 +71,10 @@ impl App {
                 hints
             }
             Some(pane) => {
-                let accept = if self.sessions.is_some() {
-                    "resume"
-                } else {
-                    "cite"
+                let accept = match self.lists_sessions() {
+                    true if self.is_only_to_read() => "go on in a new session",
+                    true => "resume",
+                    false => "cite",
                 };
                 let mut hints = vec![(Action::Accept, accept), (Action::Escape, "return")];
                 if pane.is_readable() {

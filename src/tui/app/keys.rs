@@ -46,7 +46,7 @@ impl App {
                     self.pane_search_action(action);
                     Vec::new()
                 }
-                Layer::Sessions => self.sessions_action(action),
+                Layer::Sessions | Layer::Texts => self.list_action(action),
                 Layer::Help => {
                     self.help_action(action);
                     Vec::new()
@@ -94,8 +94,8 @@ impl App {
     fn begin_action(&mut self) {
         self.notice = self.notice.take().filter(Notice::is_failure);
         self.search_goes_on = true;
-        if let Some(pending) = self.pending_accept() {
-            *pending = false;
+        if let Some(listed) = self.listed_mut() {
+            listed.list_mut().accept_when_in(false);
         }
     }
 
@@ -106,7 +106,7 @@ impl App {
                 self.editor.insert_char(c);
                 Vec::new()
             }
-            Layer::Sessions => self.sessions_typed(c.encode_utf8(&mut [0; 4])),
+            Layer::Sessions | Layer::Texts => self.list_typed(c.encode_utf8(&mut [0; 4])),
             Layer::PaneSearch => {
                 if let Some(pager) = self.pane.as_mut().and_then(Pane::pager) {
                     pager.search_push(c.encode_utf8(&mut [0; 4]));
@@ -135,7 +135,7 @@ impl App {
                     pager.search_push(line);
                 }
             }
-            Layer::Sessions => return self.sessions_typed(line),
+            Layer::Sessions | Layer::Texts => return self.list_typed(line),
             Layer::Pane | Layer::Help => {}
         }
         Vec::new()
@@ -151,9 +151,9 @@ impl App {
         };
         let lines: i16 = if up { -3 } else { 3 };
         match self.layer() {
-            Layer::Popup | Layer::Sessions if self.areas.rows.contains(at) => {
-                if let Some(picker) = self.picker() {
-                    picker.jump(lines.into());
+            Layer::Popup | Layer::Sessions | Layer::Texts if self.areas.rows.contains(at) => {
+                if let Some(listed) = self.listed_mut() {
+                    listed.list_mut().jump(lines.into());
                 }
             }
             Layer::Pane | Layer::PaneSearch => {
@@ -162,7 +162,7 @@ impl App {
                 }
             }
             Layer::Help => self.scroll_help(lines.into()),
-            Layer::Composer | Layer::Popup | Layer::Sessions => {
+            Layer::Composer | Layer::Popup | Layer::Sessions | Layer::Texts => {
                 self.transcript.scroll(lines);
             }
         }
@@ -171,9 +171,11 @@ impl App {
 
     fn click(&mut self, at: ratatui::layout::Position) -> Vec<Cmd> {
         let layer = self.layer();
-        if matches!(layer, Layer::Popup | Layer::Sessions) && self.areas.rows.contains(at) {
+        let is_list = matches!(layer, Layer::Popup | Layer::Sessions | Layer::Texts);
+        if is_list && self.areas.rows.contains(at) {
             let row = usize::from(at.y - self.areas.rows.y);
-            let hit = self.picker().is_some_and(|p| p.select_visible(row));
+            let listed = self.listed_mut();
+            let hit = listed.is_some_and(|l| l.list_mut().select_visible(row));
             return if hit {
                 self.notice = None;
                 self.begin_action();

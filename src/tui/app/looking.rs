@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use super::{App, Cmd};
 use crate::chat::{ChatEvent, Step, View};
+use crate::reference::Reference;
 use crate::reference::projection::Capture;
 use crate::reference::resolver::Growth;
 use crate::runtime::Job;
 use crate::session::SessionId;
+use crate::tool::Tool;
 use crate::tui::human;
 use crate::tui::keymap::Action;
 use crate::tui::pager::Pager;
-use crate::tui::pane::Pane;
+use crate::tui::pane::{Look, Pane};
 use crate::tui::preview::ReferenceFacts;
 
 impl App {
@@ -45,29 +47,33 @@ impl App {
         step.contexts
             .iter()
             .flat_map(|context| &context.references)
-            .map(|_| self.captured_now())
+            .map(|prepared| self.captured_now(&prepared.reference.session_id))
             .collect()
     }
 
-    fn captured_now(&self) -> ReferenceFacts {
+    fn captured_now(&self, id: &SessionId) -> ReferenceFacts {
         ReferenceFacts {
-            tool: crate::tool::Tool::Ibid.name().to_owned(),
+            tool: Tool::of(id).name().to_owned(),
             captured: human::clock(self.now, &self.setup.zone),
         }
     }
 
     pub(super) fn look_at_selected(&mut self) -> Vec<Cmd> {
-        let row = self.picker().and_then(|picker| picker.selected());
-        let Some(row) = row else {
+        let Some(listed) = self.listed() else {
             return Vec::new();
         };
-        let (id, label) = (row.id.clone(), row.label.clone());
-        self.pane = Some(Pane::session(id.clone(), label, self.now));
-        vec![Cmd::Job(Job::Look(id))]
+        let Some(Reference { session_id, label }) = listed.selected() else {
+            return Vec::new();
+        };
+        let look = Look::new(session_id.clone(), label, self.now).at(listed.spot());
+        let is_only_to_read = self.is_only_to_read();
+        self.pane = Some(Pane::Session(look.only_to_read(is_only_to_read)));
+        vec![Cmd::Job(Job::Look(session_id))]
     }
 
     pub(super) fn looked(&mut self, id: &SessionId, outcome: &Result<Arc<Capture>, String>) {
-        let facts = self.captured_now();
+        let facts = self.captured_now(id);
+        self.search_goes_on = true;
         for pane in self.pane.iter_mut().chain(&mut self.under) {
             pane.looked(id, outcome.clone(), &facts);
         }
@@ -141,9 +147,12 @@ impl App {
                 Vec::new()
             };
         };
-        let (id, label) = (id.clone(), label.to_owned());
+        let picked = Reference {
+            session_id: id.clone(),
+            label: label.to_owned(),
+        };
         self.pane = None;
-        self.pick(id, &label)
+        self.pick(picked)
     }
 
     /// Looks for more matches of a pane's search; one slice of work a call.

@@ -1,190 +1,134 @@
-//! Picking sessions: the popup under an `@`, and the list of sessions.
+//! Picking from the list that has the keyboard: the popup under an `@`, the list
+//! of sessions, or the search of what was said. What is asked there, what is
+//! answered, and what Enter does.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::{App, Cmd, Dismissed, Popup, Sessions};
+use super::{App, Cmd};
 use crate::chat::Notice;
-use crate::runtime::{Found, Job, Query};
-use crate::session::SessionId;
-use crate::tui::editor::Element;
+use crate::reference::Reference;
+use crate::runtime::{Found, Job, Query, TextFound, TextQuery};
+use crate::tool::Tool;
 use crate::tui::keymap::Action;
+use crate::tui::list::List;
+use crate::tui::listed::Listed;
 use crate::tui::picker::Picker;
+use crate::tui::texts::TextPicker;
 
 /// How far a page goes in a list.
 const PAGE: isize = 8;
 
 impl App {
-    /// Opens, updates or closes the popup as the caret's `@` token asks.
-    pub(super) fn follow_mention(&mut self) -> Vec<Cmd> {
-        if self.pane.is_some() || self.sessions.is_some() || self.opening.is_some() {
-            return Vec::new();
-        }
-        let Some(found) = self.editor.mention_query() else {
-            self.popup = None;
-            return Vec::new();
-        };
-        let revision = self.editor.revision();
-        // The token is another one where it begins elsewhere, or begins anew.
-        let is_dismissed = |closed: Dismissed| {
-            closed.start == found.start && (!found.query.is_empty() || closed.revision == revision)
-        };
-        self.dismissed = self.dismissed.filter(|closed| is_dismissed(*closed));
-        if self.dismissed.is_some() {
-            self.popup = None;
-            return Vec::new();
-        }
-        // A token that was not typed opens nothing, but may be gone on in.
-        if self.popup.is_none() && !found.typed {
-            return Vec::new();
-        }
-        let query = self.target_query(found.query, false);
-        let same_place = |popup: &Popup| popup.start == found.start;
-        if !self.popup.as_ref().is_some_and(same_place) {
-            self.popup = Some(Popup {
-                start: found.start,
-                picker: Picker::default(),
-                accept_when_in: false,
-            });
-        } else if self
-            .popup
-            .as_ref()
-            .is_some_and(|p| *p.picker.query() == query)
-        {
-            return Vec::new();
-        }
-        let now = self.now;
-        if let Some(popup) = &mut self.popup {
-            popup.picker.asked(query.clone(), now);
-        }
-        vec![Cmd::Job(Job::Find(query))]
-    }
-
-    pub(super) fn popup_action(&mut self, action: Action) -> Vec<Cmd> {
-        let Some(popup) = &mut self.popup else {
-            return Vec::new();
-        };
-        match action {
-            Action::Accept if popup.picker.is_settled() => return self.accept_selected(),
-            Action::Accept => popup.accept_when_in = true,
-            Action::Escape => {
-                self.dismissed = Some(Dismissed {
-                    start: popup.start,
-                    revision: self.editor.revision(),
-                });
-                self.popup = None;
-            }
-            Action::Preview => return self.look_at_selected(),
-            _ if move_in(&mut popup.picker, action) => {}
-            _ => return self.composer_action(action),
-        }
-        Vec::new()
-    }
-
     /// Picks the selected row of the list that has the keyboard.
     pub(super) fn accept_selected(&mut self) -> Vec<Cmd> {
-        let Some(row) = self.picker().and_then(|picker| picker.selected()) else {
-            if self.sessions.is_none() {
+        let Some(picked) = self.listed().and_then(Listed::selected) else {
+            if self.list.is_none() {
                 self.say("there is no session to pick: Esc closes the list, then Enter sends");
             }
             return Vec::new();
         };
-        let (id, label) = (row.id.clone(), row.label.clone());
-        self.pick(id, &label)
+        // There is no going on in a session of another tool, but it can be
+        // read.
+        if self.lists_sessions() && Tool::foreign(&picked.session_id).is_some() {
+            return self.look_at_selected();
+        }
+        self.pick(picked)
     }
 
-    /// Resumes a session, or cites it, as the list that it was found in asks.
-    pub(super) fn pick(&mut self, id: SessionId, label: &str) -> Vec<Cmd> {
-        if self.sessions.is_some() {
-            self.resume(id)
-        } else {
-            self.cite(id, label);
-            Vec::new()
+    /// Resumes a session, carries it on, or cites it, as the list that it was
+    /// found in asks.
+    pub(super) fn pick(&mut self, picked: Reference) -> Vec<Cmd> {
+        if self.lists_sessions() {
+            return self.go_on_in(picked);
         }
-    }
-
-    fn cite(&mut self, id: SessionId, label: &str) {
-        let Some(popup) = &self.popup else {
-            return;
-        };
-        let mut cited: Vec<_> = self
-            .editor
-            .elements()
-            .filter_map(|element| match element {
-                Element::Mention { session_id, .. } => Some(session_id),
-                Element::Paste { .. } => None,
-            })
-            .collect();
-        cited.sort();
-        cited.dedup();
-        let max = self.setup.max_references;
-        if cited.len() >= max && !cited.contains(&&id) {
-            self.say(&format!(
-                "a message can cite {max} sessions: delete a mention to cite another"
-            ));
-            return;
-        }
-        self.history.leave();
-        self.editor.accept_mention(popup.start, id, label);
-        self.popup = None;
+        self.cite(picked);
+        Vec::new()
     }
 
     pub(super) fn open_sessions(&mut self) -> Vec<Cmd> {
-        let query = self.target_query(String::new(), true);
-        let mut sessions = Sessions::default();
-        sessions.picker.asked(query.clone(), self.now);
         self.popup = None;
-        self.sessions = Some(sessions);
-        vec![Cmd::Job(Job::Find(query))]
+        self.list = Some(Listed::Sessions(Picker::default()));
+        self.ask(String::new())
     }
 
-    pub(super) fn sessions_action(&mut self, action: Action) -> Vec<Cmd> {
-        let Some(sessions) = &mut self.sessions else {
+    /// Opens the search of what was said, for what stands behind an `@` at the
+    /// caret, if that is there.
+    pub(super) fn open_texts(&mut self) -> Vec<Cmd> {
+        let token = self.open_token().map(|token| token.query);
+        let text = token.unwrap_or_default();
+        self.popup = None;
+        self.list = Some(Listed::Texts(TextPicker::default()));
+        self.ask(text.strip_prefix('?').unwrap_or(&text).to_owned())
+    }
+
+    /// A key in the list of sessions, or in the search of what was said.
+    pub(super) fn list_action(&mut self, action: Action) -> Vec<Cmd> {
+        let Some(listed) = &mut self.list else {
             return Vec::new();
         };
         match action {
-            Action::Accept if sessions.picker.is_settled() => return self.accept_selected(),
-            Action::Accept => sessions.accept_when_in = true,
-            Action::Escape => self.sessions = None,
+            Action::Accept if listed.list().is_settled() => return self.accept_selected(),
+            Action::Accept => listed.list_mut().accept_when_in(true),
+            Action::Escape => self.list = None,
             Action::Preview => return self.look_at_selected(),
             Action::Backspace => {
-                let mut text = sessions.picker.query().text.clone();
+                let mut text = listed.text().to_owned();
                 let last = text.grapheme_indices(true).next_back();
                 text.truncate(last.map_or(0, |(at, _)| at));
-                return self.search_sessions(text);
+                return self.ask(text);
             }
-            Action::KillToStart => return self.search_sessions(String::new()),
-            _ => {
-                move_in(&mut sessions.picker, action);
-            }
+            Action::KillToStart => return self.ask(String::new()),
+            _ => drop(move_in(listed.list_mut(), action)),
         }
         Vec::new()
     }
 
-    pub(super) fn sessions_typed(&mut self, more: &str) -> Vec<Cmd> {
-        let Some(sessions) = &self.sessions else {
+    pub(super) fn list_typed(&mut self, more: &str) -> Vec<Cmd> {
+        let Some(listed) = &self.list else {
             return Vec::new();
         };
-        let mut text = sessions.picker.query().text.clone();
-        text.push_str(more);
-        self.search_sessions(text)
+        let text = format!("{}{more}", listed.text());
+        self.ask(text)
     }
 
-    fn search_sessions(&mut self, text: String) -> Vec<Cmd> {
-        let query = self.target_query(text, true);
+    /// Asks for something else in the list that has the keyboard.
+    pub(super) fn ask(&mut self, text: String) -> Vec<Cmd> {
+        let header = self.chat.session().header();
+        let (here, cwd) = (Some(header.id.clone()), header.cwd.clone());
+        let is_popup = self.list.is_none();
         let now = self.now;
-        if let Some(sessions) = &mut self.sessions {
-            sessions.picker.asked(query.clone(), now);
-        }
-        vec![Cmd::Job(Job::Find(query))]
+        let job = match self.listed_mut() {
+            Some(Listed::Sessions(picker)) => {
+                // The list shows this session too, but nobody cites it in
+                // itself.
+                let target = here.filter(|_| is_popup);
+                let query = Query { text, target, cwd };
+                picker.asked(query.clone(), now);
+                Some(Job::Find(query))
+            }
+            Some(Listed::Texts(picker)) => {
+                let query = TextQuery { text, target: here };
+                let asks = picker.ask(query.clone(), now);
+                asks.then_some(Job::Search(query))
+            }
+            None => None,
+        };
+        job.map(Cmd::Job).into_iter().collect()
     }
 
-    fn resume(&mut self, id: SessionId) -> Vec<Cmd> {
-        self.sessions = None;
+    /// Goes on in a session, or in a new one that cites it where it is of
+    /// another tool.
+    fn go_on_in(&mut self, picked: Reference) -> Vec<Cmd> {
+        self.list = None;
+        let id = picked.session_id.clone();
         if id == *self.chat.session().id() || self.refuses_to_leave() {
             return Vec::new();
         }
         self.opening = Some(id.clone());
-        vec![Cmd::Job(Job::Open(id))]
+        vec![Cmd::Job(match Tool::foreign(&id) {
+            Some(_) => Job::Begin(picked),
+            None => Job::Open(id),
+        })]
     }
 
     /// Whether something of this session would be lost by going on in another
@@ -205,27 +149,10 @@ impl App {
         true
     }
 
-    /// The list that has the keyboard.
-    pub(super) fn picker(&mut self) -> Option<&mut Picker> {
-        match (&mut self.sessions, &mut self.popup) {
-            (Some(sessions), _) => Some(&mut sessions.picker),
-            (None, Some(popup)) => Some(&mut popup.picker),
-            (None, None) => None,
-        }
-    }
-
-    pub(super) fn pending_accept(&mut self) -> Option<&mut bool> {
-        match (&mut self.sessions, &mut self.popup) {
-            (Some(sessions), _) => Some(&mut sessions.accept_when_in),
-            (None, Some(popup)) => Some(&mut popup.accept_when_in),
-            (None, None) => None,
-        }
-    }
-
     pub(super) fn found(&mut self, query: &Query, found: Result<Found, String>) -> Vec<Cmd> {
         let open = self.chat.session().id().clone();
-        let is_list = self.sessions.is_some();
-        let Some(picker) = self.picker() else {
+        let is_list = self.list.is_some();
+        let Some(Listed::Sessions(picker)) = self.listed_mut() else {
             return Vec::new();
         };
         if !picker.answer(query, found) {
@@ -234,8 +161,32 @@ impl App {
         if is_list {
             picker.set_place(&open, "open now");
         }
-        let is_outdated = picker.is_outdated();
-        let accepts = self.pending_accept().is_some_and(std::mem::take);
+        self.answered()
+    }
+
+    pub(super) fn searched(
+        &mut self,
+        query: &TextQuery,
+        found: Result<TextFound, String>,
+    ) -> Vec<Cmd> {
+        let is_awaited = match self.listed_mut() {
+            Some(Listed::Texts(picker)) => picker.answer(query, found),
+            _ => false,
+        };
+        if is_awaited {
+            self.answered()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// What waited for the answer that is in.
+    fn answered(&mut self) -> Vec<Cmd> {
+        let Some(listed) = self.listed_mut() else {
+            return Vec::new();
+        };
+        let is_outdated = listed.list().is_outdated();
+        let accepts = listed.list_mut().take_accept();
         let mut cmds = if accepts {
             self.accept_selected()
         } else {
@@ -251,44 +202,54 @@ impl App {
     /// at a time, so that it is answered however often that happens.
     pub(super) fn ask_again(&mut self) -> Vec<Cmd> {
         let now = self.now;
-        let query = self.picker().and_then(|picker| picker.outdated(now));
-        query
-            .map(|query| Cmd::Job(Job::Find(query)))
-            .into_iter()
-            .collect()
+        let job = self.listed_mut().and_then(|listed| listed.outdated(now));
+        job.map(Cmd::Job).into_iter().collect()
     }
 
     pub(super) fn say(&mut self, text: &str) {
         self.notice = Some(Notice::Info(text.to_owned()));
     }
 
-    pub(in crate::tui) fn popup_mut(&mut self) -> Option<&mut Picker> {
-        self.popup.as_mut().map(|popup| &mut popup.picker)
+    /// The list that has the keyboard.
+    pub(in crate::tui) fn listed(&self) -> Option<&Listed> {
+        let popup = self.popup.as_ref().map(|popup| &popup.listed);
+        self.list.as_ref().or(popup)
     }
 
-    /// Whether the list that has the keyboard has a row to pick, or may get one.
-    pub(in crate::tui) fn has_rows(&self) -> bool {
-        let picker = match (&self.sessions, &self.popup) {
-            (Some(sessions), _) => &sessions.picker,
-            (None, Some(popup)) => &popup.picker,
-            (None, None) => return false,
+    /// The list that has the keyboard.
+    pub(in crate::tui) fn listed_mut(&mut self) -> Option<&mut Listed> {
+        let popup = self.popup.as_mut().map(|popup| &mut popup.listed);
+        self.list.as_mut().or(popup)
+    }
+
+    /// Whether sessions are listed to go on in one.
+    pub(super) fn lists_sessions(&self) -> bool {
+        matches!(self.list, Some(Listed::Sessions(_)))
+    }
+
+    /// The selected session of the list that has the keyboard, or the one that
+    /// is looked at, when it is listed to go on in it, but is of another tool.
+    pub(in crate::tui) fn is_only_to_read(&self) -> bool {
+        let looked_at = self.pane.as_ref().and_then(|pane| pane.looked_at());
+        let id = match looked_at {
+            Some((id, _)) => Some(id.clone()),
+            None => self
+                .listed()
+                .and_then(Listed::selected)
+                .map(|r| r.session_id),
         };
-        picker.selected().is_some()
-    }
-
-    pub(in crate::tui) fn sessions_mut(&mut self) -> Option<&mut Picker> {
-        self.sessions.as_mut().map(|sessions| &mut sessions.picker)
+        self.lists_sessions() && id.is_some_and(|id| Tool::foreign(&id).is_some())
     }
 }
 
-fn move_in(picker: &mut Picker, action: Action) -> bool {
+pub(super) fn move_in(list: &mut List, action: Action) -> bool {
     match action {
-        Action::Up => picker.step(false),
-        Action::Down => picker.step(true),
-        Action::PageUp => picker.jump(-PAGE),
-        Action::PageDown => picker.jump(PAGE),
-        Action::First => picker.jump(isize::MIN),
-        Action::Last => picker.jump(isize::MAX),
+        Action::Up => list.step(false),
+        Action::Down => list.step(true),
+        Action::PageUp => list.jump(-PAGE),
+        Action::PageDown => list.jump(PAGE),
+        Action::First => list.jump(isize::MIN),
+        Action::Last => list.jump(isize::MAX),
         _ => return false,
     }
     true

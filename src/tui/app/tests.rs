@@ -8,6 +8,7 @@ mod editing;
 mod identity;
 mod layouts;
 mod sessions;
+mod texts;
 mod turns;
 
 use std::sync::Arc;
@@ -25,8 +26,9 @@ use super::{App, Cmd, Msg, Setup};
 use crate::chat::testing::{World, asked_to_prepare, route};
 use crate::chat::{ChatEvent, Draft, Effect, ReviewPolicy};
 use crate::reference::mention;
-use crate::runtime::{Done, Found, FoundRow, Job, Query};
-use crate::session::{Millis, SessionId};
+use crate::runtime::{Done, Found, FoundRow, Job, Query, TextFound, TextQuery, TextRow};
+use crate::session::{Millis, Role, SessionId};
+use crate::tool::Tool;
 use crate::tui::testing::{assert_clean, shown};
 use crate::tui::{Theme, view};
 
@@ -167,9 +169,37 @@ impl Bench {
             rows: rows.iter().map(|row| found_row(&query.text, row)).collect(),
             matched: rows.len(),
             total: 1_204,
-            indexing: None,
+            ..Found::default()
         };
         self.update(Msg::Done(Done::Found(query, Ok(found))));
+    }
+
+    /// The queries for what was said, since it was last looked at.
+    fn text_queries(&mut self) -> Vec<TextQuery> {
+        let mut queries = Vec::new();
+        for cmd in std::mem::take(&mut self.cmds) {
+            match cmd {
+                Cmd::Job(Job::Search(query)) => queries.push(query),
+                other => self.cmds.push(other),
+            }
+        }
+        queries
+    }
+
+    /// Answers the newest of these with messages: id, title, what was said. The
+    /// query matches there.
+    fn search(&mut self, rows: &[(&str, &str, &str)]) {
+        let query = self.text_queries().pop().expect("a query is out");
+        self.search_for(query, rows);
+    }
+
+    fn search_for(&mut self, query: TextQuery, rows: &[(&str, &str, &str)]) {
+        let found = TextFound {
+            rows: rows.iter().map(|row| text_row(&query.text, row)).collect(),
+            matched: rows.len(),
+            ..TextFound::default()
+        };
+        self.update(Msg::Done(Done::Searched(query, Ok(found))));
     }
 
     /// Types an `@` and a query, and picks the session found.
@@ -324,10 +354,30 @@ fn found_row(query: &str, (id, title, place): &(&str, &str, &str)) -> FoundRow {
         id: SessionId::from(*id),
         label: (*title).to_owned(),
         title: (*title).to_owned(),
-        tool: "ibid",
+        tool: Tool::of(&SessionId::from(*id)),
+        is_fork: false,
         place: (*place).to_owned(),
         when: Millis(NOW - 2 * HOUR),
         matched: matched.collect(),
+    }
+}
+
+/// A message in which the query is marked.
+fn text_row(query: &str, (id, title, snippet): &(&str, &str, &str)) -> TextRow {
+    let mark = snippet.find(query).map(|at| at..at + query.len());
+    let id = SessionId::from(*id);
+    TextRow {
+        tool: Tool::of(&id),
+        id,
+        label: (*title).to_owned(),
+        title: (*title).to_owned(),
+        place: "~/work/api".to_owned(),
+        message: 1,
+        matches: 1,
+        when: Millis(NOW - 2 * HOUR),
+        role: Role::User,
+        snippet: (*snippet).to_owned(),
+        marks: mark.into_iter().collect(),
     }
 }
 

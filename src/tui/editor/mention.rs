@@ -5,6 +5,7 @@ use super::content::Content;
 use super::history::Join;
 use super::{Editor, Last};
 use crate::chat::draft::Element;
+use crate::library::query::Key;
 use crate::session::SessionId;
 use crate::tui::wrap::columns;
 
@@ -16,7 +17,7 @@ const LONGEST_QUERY: usize = 200;
 pub struct MentionQuery {
     /// Byte offset of the `@`. It names the token as long as nothing before it changes.
     pub start: usize,
-    /// What stands between the `@` and the caret.
+    /// What stands between the `@` and the caret. One that begins with `?` asks for what was said.
     pub query: String,
     /// Whether the last thing done was to type or erase. Only then may the popup open; it stays open in any case.
     pub typed: bool,
@@ -25,25 +26,31 @@ pub struct MentionQuery {
 impl Editor {
     /// The token under the caret: an `@` at the start, after white space, after opening punctuation, after an element, or
     /// after a wide character (scripts that put no space between words, and emoji), and then all up to the caret, in
-    /// which there is no white space and no element. Inside a word (`a@b.c`) there is none, and an `@` that came by paste
+    /// which there is no white space and no element; after `@?`, and where the token begins with a filter such as `tool:codex`, there may be white space, but no
+    /// line break. Inside a word (`a@b.c`) there is none, and an `@` that came by paste
     /// starts none.
     #[must_use]
     pub fn mention_query(&self) -> Option<MentionQuery> {
         let mut at = self.caret;
+        let mut is_one_word = true;
         for _ in 0..=LONGEST_QUERY {
             let end = at;
             at = self.content.prev(end);
             let cluster = self.content.slice(at..end);
             let is_element = self.content.element_at(at).is_some();
-            if is_element || cluster.is_empty() || cluster.contains(char::is_whitespace) {
+            if is_element || cluster.is_empty() || cluster.contains(['\n', '\r']) {
                 return None;
             }
+            is_one_word &= !cluster.contains(char::is_whitespace);
             // A mark typed on the `@` is part of the query.
             if cluster.starts_with('@')
                 && !self.content.is_pasted_at(at)
                 && self.content.may_mention_behind(at)
             {
                 let query = self.content.slice(at + 1..self.caret).to_owned();
+                if !is_one_word && !may_hold_spaces(&query) {
+                    return None;
+                }
                 return Some(MentionQuery {
                     start: at,
                     query,
@@ -69,10 +76,25 @@ impl Editor {
         {
             return false;
         }
-        let mut mention = Content::element(Element::Mention {
-            session_id,
-            label: label.into(),
-        });
+        self.put_mention(start, Content::default(), session_id, label.into());
+        true
+    }
+
+    /// Puts a mention at the caret, apart from the word before it, and the caret behind it as
+    /// [`accept_mention`](Self::accept_mention) does.
+    pub fn insert_mention(&mut self, session_id: SessionId, label: impl Into<String>) {
+        let before = if self.content.may_mention_behind(self.caret) {
+            Content::default()
+        } else {
+            Content::typed(" ")
+        };
+        self.put_mention(self.caret, before, session_id, label.into());
+    }
+
+    /// Puts a mention behind `before` in place of what stands between `start` and the caret.
+    fn put_mention(&mut self, start: usize, before: Content, session_id: SessionId, label: String) {
+        let mut mention = before;
+        mention.append(Content::element(Element::Mention { session_id, label }));
         let next = self
             .content
             .slice(self.caret..self.content.len())
@@ -91,8 +113,17 @@ impl Editor {
         }
         self.edit(start..end, mention, Join::Never);
         self.settle(Last::Other);
-        true
     }
+}
+
+/// Whether a query goes on behind white space: one for what was said, and one that begins with a filter.
+fn may_hold_spaces(query: &str) -> bool {
+    let word = query.strip_prefix('-').unwrap_or(query);
+    let is_filter = |key: Key| {
+        let rest = word.strip_prefix(key.name());
+        rest.is_some_and(|rest| rest.starts_with(':'))
+    };
+    query.starts_with('?') || Key::ALL.into_iter().any(is_filter)
 }
 
 impl Content {

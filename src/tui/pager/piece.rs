@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use ratatui::style::Style;
 
-use crate::reference::text::Text;
 use crate::sanitize;
 use crate::session::Event;
+use crate::text::Text;
 use crate::tui::theme::Theme;
 use crate::tui::wrap::{self, Row, Wrap, rows_from};
 

@@ -128,6 +128,12 @@ impl Pager {
         self.search_more();
     }
 
+    /// Sets the whole query at once, and goes to its first match from here on.
+    pub fn search_for(&mut self, query: &str) {
+        self.set_query(query);
+        self.search_go(Way::First);
+    }
+
     /// Goes to the next match, and from the last to the first; where that is
     /// not known yet, as soon as [`Pager::search_more`] has found it.
     pub fn search_next(&mut self) {
@@ -260,9 +266,24 @@ impl Pager {
         }
     }
 
-    /// Begins the search anew after pieces changed.
-    pub(super) fn search_restart(&mut self) {
+    /// Begins the search anew after pieces changed, at the place where its
+    /// match is now.
+    pub(super) fn search_restart(&mut self, at: Option<Place>) {
         self.search.restart();
+        if let Some(at) = at {
+            self.search.origin = at;
+            self.search.way = Some(Way::First);
+        }
         self.search_more();
+    }
+
+    /// The match that the search stands at, as far as it is on the screen.
+    pub(super) fn match_in_view(&mut self) -> Option<Place> {
+        let found = self.search.current()?;
+        let place = Place {
+            piece: found.piece,
+            byte: found.start,
+        };
+        self.is_in_view(place).then_some(place)
     }
 }

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::piece::{LINE_BYTES, shared, split};
 use super::*;
-use crate::reference::text::Text;
+use crate::text::Text;
 use crate::tui::theme::Theme;
 
 fn pager(text: &str) -> Pager {

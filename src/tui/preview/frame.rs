@@ -64,6 +64,8 @@ pub struct PreviewPane<'a> {
 pub struct SessionPane<'a> {
     /// The styles.
     pub theme: &'a Theme,
+    /// Whether the session can't be gone on in.
+    pub is_only_to_read: bool,
 }
 
 impl StatefulWidget for PreviewPane<'_> {
@@ -120,7 +122,16 @@ impl StatefulWidget for SessionPane<'_> {
     type State = SessionPreview;
 
     fn render(self, area: Rect, buf: &mut Buffer, state: &mut SessionPreview) {
-        title_row(area, buf, self.theme, &["Session"], &[]);
+        let titles: &[&str] = if self.is_only_to_read {
+            &[
+                "Session of another tool — read-only",
+                "Session — read-only",
+                "Read-only",
+            ]
+        } else {
+            &["Session"]
+        };
+        title_row(area, buf, self.theme, titles, &[]);
         document(below(area, 1), buf, self.theme, &mut state.document);
     }
 }

@@ -5,9 +5,9 @@ use super::ReferenceFacts;
 use crate::reference::frame::{FullSnapshot, Notice, PreparedReference};
 use crate::reference::projection::{Capture, Damage};
 use crate::reference::retention::{Cut, Kept};
-use crate::reference::text::Text;
 use crate::sanitize;
 use crate::session::{Header, Role, Seq};
+use crate::text::Text;
 use crate::tui::human::{counted, human_bytes, human_count, human_share};
 use crate::tui::pager::piece::{Kind, Piece, shared};
 

@@ -370,7 +370,10 @@ fn a_session_is_read_whole_before_it_is_cited() {
     };
     let mut state = SessionPreview::new(&conversation, "Flaky", &facts);
     let theme = Theme::new(true);
-    let pane = SessionPane { theme: &theme };
+    let pane = SessionPane {
+        theme: &theme,
+        is_only_to_read: false,
+    };
     insta::assert_snapshot!(screen((60, 18), pane, &mut state), @r###"
 Session
 Flaky

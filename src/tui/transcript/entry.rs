@@ -9,9 +9,9 @@ use crate::chat::{ATTEMPT, FINISH};
 use crate::model::FinishReason;
 use crate::reference::frame::TAG;
 use crate::reference::mention;
-use crate::reference::text::Text;
 use crate::sanitize;
 use crate::session::{Block, Event, Message, MessageKind, Payload, SessionId};
+use crate::text::Text;
 use crate::tui::human::{counted, human_bytes, human_count};
 use crate::tui::pager::piece::{Body, Kind, Piece, shared, split};
 

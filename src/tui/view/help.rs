@@ -1,4 +1,4 @@
-//! The table of keys.
+//! The table of keys, and of what can be typed in a query.
 
 use ratatui::text::{Line, Span};
 
@@ -9,10 +9,26 @@ use crate::tui::theme::Theme;
 /// The columns of the keys where they stand beside what they do.
 const KEY_COLUMNS: usize = 30;
 
+/// The name of what can be typed in a query.
+const QUERY_TITLE: &str = "In any search for sessions";
+/// What can be typed in a query, and what it does.
+pub(in crate::tui) const QUERIES: [(&str, &str); 6] = [
+    ("tool:codex", "of one tool; -tool:codex of any other"),
+    ("cwd:api", "of directories with this in their path"),
+    (
+        "since:7d, since:2026-11-01",
+        "in which something happened since then",
+    ),
+    ("@?words", "after @: search what was said"),
+    ("\"some words\"", "what was said: just these, in this order"),
+    ("-word", "what was said: without this"),
+];
+
 /// The table of keys: beside each other where there is room for the longest,
 /// else each key above what it does.
 pub(super) fn lines(theme: &Theme, width: u16) -> Vec<Line<'static>> {
-    let told = BINDINGS.iter().map(|b| b.what.len()).max();
+    let told = BINDINGS.iter().map(|b| b.what).chain(QUERIES.map(|q| q.1));
+    let told = told.map(str::len).max();
     let is_wide = usize::from(width) >= KEY_COLUMNS + 3 + told.unwrap_or_default();
     let mut lines = Vec::new();
     let mut layer = None;
@@ -34,22 +50,43 @@ pub(super) fn lines(theme: &Theme, width: u16) -> Vec<Line<'static>> {
             .map(|chord| chord.name())
             .collect();
         let keys = keys.join(", ");
-        if is_wide {
-            let room = u16::try_from(KEY_COLUMNS).unwrap_or(u16::MAX);
-            let what = std::iter::once(binding.what).chain(std::iter::repeat(""));
-            lines.extend(wrapped(&keys, room).iter().zip(what).map(|(keys, what)| {
-                Line::from(vec![
-                    Span::raw(format!("  {keys:<KEY_COLUMNS$} ")),
-                    Span::styled(what, theme.dim),
-                ])
-            }));
-        } else {
-            lines.extend(indented(&keys, 2, width).map(Line::raw));
-            let what = indented(binding.what, 4, width);
-            lines.extend(what.map(|row| Line::styled(row, theme.dim)));
-        }
+        lines.extend(entry(&keys, binding.what, is_wide, theme, width));
+    }
+    lines.push(Line::default());
+    lines.push(Line::styled(format!(" {QUERY_TITLE}"), theme.title));
+    for (typed, what) in QUERIES {
+        lines.extend(entry(typed, what, is_wide, theme, width));
     }
     lines
+}
+
+/// What is pressed or typed, and what that does: beside each other or one
+/// above the other.
+fn entry(
+    typed: &str,
+    what: &'static str,
+    is_wide: bool,
+    theme: &Theme,
+    width: u16,
+) -> Vec<Line<'static>> {
+    if !is_wide {
+        let rows = indented(what, 4, width);
+        let what = rows.map(|row| Line::styled(row, theme.dim));
+        return indented(typed, 2, width)
+            .map(Line::raw)
+            .chain(what)
+            .collect();
+    }
+    let room = u16::try_from(KEY_COLUMNS).unwrap_or(u16::MAX);
+    let what = std::iter::once(what).chain(std::iter::repeat(""));
+    let rows = wrapped(typed, room).into_iter().zip(what);
+    rows.map(|(typed, what)| {
+        Line::from(vec![
+            Span::raw(format!("  {typed:<KEY_COLUMNS$} ")),
+            Span::styled(what, theme.dim),
+        ])
+    })
+    .collect()
 }
 
 /// The rows of a text that stands so many columns in.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use ibid::library::{
     CapturedLog, Facts, Found, Kind, Library, LibraryError, LogFile, LogFiles, Looked, Notice,
-    Scanned, Stamp,
+    Place, Scanned, Stamp,
 };
 use ibid::reference::Cause;
 use ibid::session::{Header, Millis, SessionId, Title};
@@ -16,10 +16,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Logs, log, read, refresh, shown};
 
+/// A file's state, and what a look into it gives.
+type Held = (Stamp, Result<Found, String>);
+
 /// Files of one tool, made up.
 struct Files {
     tool: Tool,
-    files: Mutex<BTreeMap<String, (Stamp, Result<Found, String>)>>,
+    held: Mutex<BTreeMap<String, Held>>,
     listing_fails: AtomicBool,
     looks: AtomicUsize,
     scans: AtomicUsize,
@@ -29,7 +32,7 @@ impl Files {
     fn of(tool: Tool) -> Arc<Self> {
         Arc::new(Self {
             tool,
-            files: Mutex::default(),
+            held: Mutex::default(),
             listing_fails: AtomicBool::new(false),
             looks: AtomicUsize::new(0),
             scans: AtomicUsize::new(0),
@@ -43,7 +46,7 @@ impl Files {
             mtime_ns: at * 1_000_000,
             inode: 1,
         };
-        let mut files = self.files.lock().unwrap();
+        let mut files = self.held.lock().unwrap();
         files.insert(path(name), (stamp, found.map_err(str::to_owned)));
     }
 
@@ -53,7 +56,7 @@ impl Files {
     }
 
     fn remove(&self, name: &str) {
-        self.files.lock().unwrap().remove(&path(name));
+        self.held.lock().unwrap().remove(&path(name));
     }
 
     fn looks(&self) -> usize {
@@ -101,7 +104,7 @@ impl LogFiles for Files {
     fn file_name(&self, id: &SessionId) -> Option<String> {
         let (_, native) = Tool::foreign(id)?;
         let file = path(&format!("{native}.log"));
-        let files = self.files.lock().unwrap();
+        let files = self.held.lock().unwrap();
         files.contains_key(&file).then_some(file)
     }
 
@@ -110,7 +113,7 @@ impl LogFiles for Files {
         if self.listing_fails.load(Ordering::SeqCst) {
             return Err(Arc::new(std::io::Error::other("no right to look")));
         }
-        let files = self.files.lock().unwrap();
+        let files = self.held.lock().unwrap();
         Ok(Scanned {
             logs: files
                 .iter()
@@ -121,17 +124,20 @@ impl LogFiles for Files {
     }
 
     fn find(&self, file: &str) -> Option<LogFile> {
-        let files = self.files.lock().unwrap();
+        let files = self.held.lock().unwrap();
         Some(self.log_file(file, files.get(file)?.0))
     }
 
-    fn places(&self) -> Vec<PathBuf> {
-        vec![PathBuf::from("/tool")]
+    fn places(&self) -> Vec<Place> {
+        vec![Place {
+            path: PathBuf::from("/tool"),
+            is_tree: true,
+        }]
     }
 
     fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {
         self.looks.fetch_add(1, Ordering::SeqCst);
-        match self.files.lock().unwrap().get(file).cloned() {
+        match self.held.lock().unwrap().get(file).cloned() {
             Some((stamp, Ok(found))) => Ok(Some(Looked { stamp, found })),
             Some((_, Err(problem))) => Err(Arc::new(std::io::Error::other(problem))),
             None => Ok(None),
@@ -143,7 +149,7 @@ impl LogFiles for Files {
     }
 
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause> {
-        let files = self.files.lock().unwrap();
+        let files = self.held.lock().unwrap();
         let Some((stamp, Ok(Found::Sessions(sessions)))) = files.get(file) else {
             return Ok(None);
         };
@@ -223,7 +229,8 @@ fn a_change_that_is_told_opens_that_file_alone() {
     files.session("y", 2, "y", "Two");
     let library = library(&files);
     refresh(&library);
-    (files.looks(), files.scans());
+    files.looks();
+    files.scans();
     let touch = |name: &str| {
         let path = path(name);
         let touched = library.touch([Path::new(&path)], &CancellationToken::new());

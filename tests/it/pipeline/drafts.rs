@@ -180,3 +180,52 @@ async fn a_program_that_kept_nothing_leaves_no_lock_behind() {
     bench.end().await;
     assert_eq!(files_in(&place.home.locks_dir()), before);
 }
+
+/// Begins a session that cites another one.
+async fn begin_citing(bench: &mut Bench, id: &str) -> Opened {
+    let cited = ibid::reference::Reference {
+        session_id: id.into(),
+        label: "Arm builds".to_owned(),
+    };
+    bench.runtime.run(Job::Begin(cited));
+    loop {
+        if let Done::Opened(answered, opened) = bench.next().await {
+            assert_eq!(answered.as_str(), id);
+            return *opened.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_carries_another_on_is_written_with_its_first_message() {
+    let place = Place::new();
+    let mut bench = Bench::start(&place, ReviewPolicy::Never);
+    let before = bench.chat.session().id().clone();
+    let opened = begin_citing(&mut bench, "flaky").await;
+    let id = opened.session.id().clone();
+    assert_ne!(id, before);
+    assert_eq!(opened.session.header().cwd.as_deref(), Some("/work"));
+    let draft = opened.draft.unwrap();
+    keep(&mut bench, "last words");
+    bench.chat = Chat::new(opened.session, Offline::route(), ReviewPolicy::Never);
+    bench.runtime.run(Job::Switch(opened.hold));
+    assert!(!place.home.session_file(&id).exists(), "none is ever empty");
+    bench.send(draft.followed_by(Draft::from_text("go on")));
+    bench.until_idle().await;
+    let said = texts(&place.stored(bench.chat.session()));
+    assert!(said[0].starts_with("@Arm builds"), "{said:?}");
+    assert!(said[1].contains("why is it flaky?"), "{said:?}");
+    bench.end().await;
+    assert_eq!(left(&place).as_deref(), Some("last words"));
+}
+
+#[tokio::test]
+async fn a_session_begun_to_carry_another_on_keeps_its_draft_from_the_start() {
+    let place = Place::new();
+    let mut bench = Bench::start(&place, ReviewPolicy::Never);
+    let opened = begin_citing(&mut bench, "codex:a").await;
+    bench.runtime.run(Job::Switch(opened.hold));
+    bench.end().await;
+    let kept = left(&place).unwrap();
+    assert!(kept.starts_with("@[Arm builds]("), "{kept}");
+}

@@ -97,3 +97,31 @@ async fn reads_that_nobody_waits_for_any_more_do_not_pile_up() {
     assert_eq!(logs.captures.load(Ordering::SeqCst), before + 2);
     bench.end().await;
 }
+
+#[tokio::test]
+async fn filters_in_a_query_leave_sessions_out_or_tell_why_they_do_not() {
+    let place = Place::new();
+    let mut bench = Bench::start(&place, ReviewPolicy::Always);
+    bench.find_until("/work", finds(2)).await.unwrap();
+    let mut found = Vec::new();
+    for text in ["cwd:work its", "cwd:elsewhere", "tool:cobol"] {
+        let query = Query {
+            text: text.to_owned(),
+            ..Query::default()
+        };
+        bench.runtime.run(Job::Find(query.clone()));
+        found.push(loop {
+            if let Done::Found(asked, found) = bench.next().await
+                && asked == query
+            {
+                break found.unwrap();
+            }
+        });
+    }
+    let counts = found.iter().map(|found| (found.rows.len(), found.total));
+    assert_eq!(counts.collect::<Vec<_>>(), [(0, 2), (0, 2), (2, 2)]);
+    let hints: Vec<_> = found.iter().map(|found| found.hint.as_deref()).collect();
+    assert_eq!(hints[..2], [None, None]);
+    assert!(hints[2].unwrap().contains("no tool is called cobol"));
+    bench.end().await;
+}

@@ -39,7 +39,7 @@ pub(crate) fn append(session: &mut Session, payload: Payload) -> Seq {
 
 /// A person types a message.
 pub(crate) fn say(session: &mut Session, text: impl Into<String>) -> Seq {
-    append(session, Payload::user(Message::person(text)))
+    append(session, Payload::user(Message::person(text.into())))
 }
 
 /// A `user/message` of any provenance.

@@ -79,6 +79,9 @@ fn found(dir: &Path) -> Vec<(String, Option<String>)> {
     let mut walk = Walk::default();
     ClaudeCode.scan(dir, &mut walk);
     assert!(walk.obstacles.is_empty(), "{:?}", walk.obstacles);
+    for file in &walk.files {
+        assert_eq!(ClaudeCode.find(dir, &file.path).as_ref(), Some(file));
+    }
     let relative = |path: &Path| path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned();
     let mut found: Vec<_> = walk
         .files
@@ -120,6 +123,10 @@ fn a_scan_finds_sessions_and_subagents_by_their_names() {
             (old, id("agent-old")),
         ]
     );
+    for other in &others {
+        let path = dir.path().join(other);
+        assert_eq!(ClaudeCode.find(dir.path(), &path), None, "{other}");
+    }
     assert_eq!(found(&dir.path().join("gone")), []);
 }
 
@@ -310,14 +317,16 @@ fn a_fork_names_what_it_is_of_though_its_prompt_comes_before() {
 }
 
 #[test]
-fn the_id_is_that_of_the_file_where_a_later_record_says_it() {
-    let other = user("u", "", "q").replace(r#""sessionId":"s""#, r#""sessionId":"old""#);
-    let mut lines = vec![other, model("a", "u", "r")];
-    lines.extend(long(300_000));
-    lines.push(r#"{"type":"mode","mode":"normal"}"#.to_owned());
-    let text = lines.join("\n");
-    assert_eq!(look_at("s.jsonl", &text).native_id, "s");
-    assert_eq!(look_at("copy.jsonl", &text).native_id, "old");
+fn the_id_is_the_files_name_and_what_its_records_say_is_what_it_is_a_copy_of() {
+    let name = format!("{ID}.jsonl");
+    let copy = look_at(&name, &user("u", "", "q"));
+    assert_eq!(
+        (copy.native_id.as_str(), copy.parent.as_deref()),
+        (ID, Some("s"))
+    );
+    let own = user("u", "", "q").replace(r#""sessionId":"s""#, &format!(r#""sessionId":"{ID}""#));
+    let own = look_at(&name, &own);
+    assert_eq!((own.native_id.as_str(), own.parent), (ID, None));
 }
 
 #[test]

@@ -10,18 +10,6 @@ fn parent() -> (String, usize) {
     (first + &lines(&[user("q2"), model("a2")]), cut)
 }
 
-fn child(id: &str, base: &str, bytes: impl Into<Value>) -> String {
-    let base =
-        json!({"thread_id": base, "end_ordinal_exclusive": 3, "end_byte_offset": bytes.into()});
-    lines(&[
-        line(
-            "session_meta",
-            json!({"id": id, "cwd": "/w", "forked_from_id": ID, "history_base": base}),
-        ),
-        user("q3"),
-    ])
-}
-
 #[test]
 fn a_fork_begins_with_a_part_of_its_parent() {
     let home = Fixture::new();

@@ -79,6 +79,7 @@ fn a_scan_finds_sessions_of_both_forms_and_subagents() {
     ] {
         expected.push(home.write(name, "x"));
     }
+    let place = home.0.path().join("tmp");
     for name in [
         "checkpoint.json",
         "session-2-aabbccdd.json.tmp",
@@ -86,12 +87,16 @@ fn a_scan_finds_sessions_of_both_forms_and_subagents() {
         "../logs.json",
         "../session-3-aabbccdd.json",
     ] {
-        home.write(name, "x");
+        let other = home.write(name, "x");
+        assert_eq!(Gemini.find(&place, &other), None, "{name}");
     }
     home.write("session-4-aabbccdd.jsonl", "");
     let mut walk = Walk::default();
-    Gemini.scan(&home.0.path().join("tmp"), &mut walk);
+    Gemini.scan(&place, &mut walk);
     assert!(walk.obstacles.is_empty());
+    for file in &walk.files {
+        assert_eq!(Gemini.find(&place, &file.path).as_ref(), Some(file));
+    }
     let mut found: Vec<PathBuf> = walk.files.iter().map(|file| file.path.clone()).collect();
     found.sort();
     expected.sort();

@@ -7,18 +7,21 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::super::tests::{conversation, notices};
+use super::super::{Adapter, Opencode};
 use crate::source::detect::read_file;
 
-const SCHEMA: &str = "
+pub(in super::super) const SCHEMA: &str = "
     CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT,
         version TEXT, time_created INTEGER, time_updated INTEGER, revert TEXT);
     CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER,
         time_updated INTEGER, data TEXT);
     CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT,
-        time_created INTEGER, time_updated INTEGER, data TEXT);";
+        time_created INTEGER, time_updated INTEGER, data TEXT);
+    CREATE INDEX message_session_idx ON message (session_id);
+    CREATE INDEX part_message_idx ON part (message_id);";
 
 /// A database with one session of one message.
-fn database(mode: &str) -> (TempDir, PathBuf, Connection) {
+pub(in super::super) fn database(mode: &str) -> (TempDir, PathBuf, Connection) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("opencode.db");
     let connection = Connection::open(&path).unwrap();
@@ -31,7 +34,12 @@ fn database(mode: &str) -> (TempDir, PathBuf, Connection) {
     (dir, path, connection)
 }
 
-fn add_session(connection: &Connection, id: &str, parent: Option<&str>, updated: i64) {
+pub(in super::super) fn add_session(
+    connection: &Connection,
+    id: &str,
+    parent: Option<&str>,
+    updated: i64,
+) {
     connection
         .execute(
             "INSERT INTO session VALUES (?1, ?2, '/w', 'T', '1.18.33', 5, ?3, NULL)",
@@ -40,7 +48,7 @@ fn add_session(connection: &Connection, id: &str, parent: Option<&str>, updated:
         .unwrap();
 }
 
-fn add_message(connection: &Connection, session: &str, id: &str, text: &str) {
+pub(in super::super) fn add_message(connection: &Connection, session: &str, id: &str, text: &str) {
     let message = r#"{"role":"user","time":{"created":1}}"#;
     let part = format!(r#"{{"type":"text","text":"{text}"}}"#);
     connection
@@ -58,7 +66,7 @@ fn add_message(connection: &Connection, session: &str, id: &str, text: &str) {
 }
 
 /// The names in a folder with what is in them.
-fn contents(dir: &TempDir) -> Vec<(PathBuf, Vec<u8>)> {
+pub(in super::super) fn contents(dir: &TempDir) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files: Vec<_> = fs::read_dir(dir.path())
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -197,14 +205,17 @@ fn damaged_rows_are_counted() {
 }
 
 #[test]
-fn a_database_that_is_locked_is_an_error_and_stays_as_it_is() {
-    let (dir, path, connection) = database("delete");
-    connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let before = contents(&dir);
-    let error = read_file(&path).unwrap_err();
-    assert_eq!(error.code(), "SOURCE_UNREADABLE");
-    assert!(error.to_string().contains("locked"), "{error}");
-    assert_eq!(contents(&dir), before);
+fn a_session_is_read_by_its_id_and_another_id_is_an_error() {
+    let (_dir, path, connection) = database("delete");
+    add_session(&connection, "ses_2", None, 20);
+    add_message(&connection, "ses_2", "msg_2", "newer");
+    drop(connection);
+    let session = Opencode.read(&path, Some("ses_1")).unwrap();
+    assert_eq!(conversation(&session), ["user: hi"]);
+    assert_eq!(notices(&session), [""; 0]);
+    let error = Opencode.read(&path, Some("ses_3")).unwrap_err();
+    assert_eq!(error.code(), "SOURCE_NO_SESSION");
+    assert!(error.to_string().contains("ses_3"), "{error}");
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::*;
-use crate::store::log::{json, whole};
+use crate::store::log::whole;
 
 /// Lines as programs write them, each of which is read quickly.
 const USUAL: [&str; 8] = [
@@ -52,7 +52,7 @@ const PARTS: [&[u8]; 24] = [
 /// Reads the line quickly, if that is possible.
 fn skimmed(line: &[u8]) -> Option<Record> {
     // Behind another text, as most are.
-    let mut texts = TextBlock::new(2 + line.len() + json::WORD);
+    let mut texts = TextBlock::new(2 + line.len() + crate::json::WORD);
     texts.free()[..2].copy_from_slice("é".as_bytes());
     texts.advance(2);
     let record = message(line, &mut texts);

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::chat::testing::{disk_full, told};
+use crate::reference::Reference;
 use crate::tui::keymap::BINDINGS;
 use crate::tui::testing::HOSTILE;
 
@@ -24,7 +25,7 @@ enum Act {
 fn acts() -> impl Strategy<Value = Act> {
     prop_oneof![
         6 => (any::<usize>(), any::<usize>()).prop_map(|(b, k)| Act::Key(b, k)),
-        6 => prop::sample::select(vec!['@', 'a', ' ', '世', '\u{301}', '\u{200d}', '/', '\u{1b}', '\u{202e}', '[', ']'])
+        6 => prop::sample::select(vec!['@', '?', 'a', ' ', '世', '\u{301}', '\u{200d}', '/', '\u{1b}', '\u{202e}', '[', ']'])
             .prop_map(Act::Type),
         1 => prop::sample::select(vec![
             HOSTILE.to_owned(),
@@ -85,19 +86,36 @@ impl Bench {
             };
             let done = match job {
                 Job::Find(query) => {
-                    let rows = [THREE[0], ("long", HOSTILE, HOSTILE), ("target", "T", "")];
+                    let rows = [
+                        THREE[0],
+                        ("long", HOSTILE, HOSTILE),
+                        ("codex:x", "T", ""),
+                        ("target", "T", ""),
+                    ];
                     if well {
                         self.find_for(query, &rows);
                         continue;
                     }
                     Done::Found(query, Err(HOSTILE.to_owned()))
                 }
+                Job::Search(query) => {
+                    let rows = [
+                        ("long", HOSTILE, HOSTILE),
+                        ("long", HOSTILE, "@a"),
+                        ("codex:x", "T", "世 a"),
+                    ];
+                    if well {
+                        self.search_for(query, &rows);
+                        continue;
+                    }
+                    Done::Searched(query, Err(HOSTILE.to_owned()))
+                }
                 Job::Look(id) => {
                     let read = looked(id.as_str(), &self.world);
                     self.update(read);
                     continue;
                 }
-                Job::Open(id) => Done::Opened(
+                Job::Open(id) | Job::Begin(Reference { session_id: id, .. }) => Done::Opened(
                     id,
                     Err(crate::chat::Failure {
                         code: "X".to_owned(),

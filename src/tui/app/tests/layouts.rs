@@ -18,7 +18,7 @@ fn the_empty_screen() {
 
 ────────────────────────────────────────────────────────────
  >
- Ctrl-T sessions · Ctrl-D quit                      F1 help
+ Ctrl-T sessions · Ctrl-F search · Ctrl-D quit      F1 help
 "###);
     insta::assert_snapshot!(bench.screen_at(20, 6), @r###"
 >
@@ -102,14 +102,20 @@ fn the_help_is_made_of_the_keys() {
             "{what}:\n{screen}"
         );
     }
+    for (typed, what) in crate::tui::view::QUERIES {
+        assert!(
+            screen.contains(&format!("  {typed:<30} {what}")),
+            "{what}:\n{screen}"
+        );
+    }
     bench.screen_at(80, 24);
     bench.press("End");
     let screen = bench.screen();
-    assert!(screen.contains(" This help"), "{screen}");
+    assert!(screen.contains(" In any search for sessions"), "{screen}");
     bench.press("Up");
     assert_ne!(bench.screen(), screen, "it is not scrolled past its end");
     bench.press("Esc");
-    assert!(!bench.screen().contains(" This help"));
+    assert!(!bench.screen().contains(" In any search"));
 }
 
 #[test]
@@ -121,7 +127,8 @@ fn the_help_can_be_read_on_a_narrow_screen() {
         let screen = bench.screen_at(width, 400);
         let text: Vec<&str> = screen.split_whitespace().collect();
         let text = text.join(" ");
-        for what in BINDINGS.iter().map(|binding| binding.what) {
+        let queries = crate::tui::view::QUERIES.map(|(_, what)| what);
+        for what in BINDINGS.iter().map(|b| b.what).chain(queries) {
             assert!(text.contains(what), "{what} at {width}:\n{screen}");
         }
     }
@@ -150,7 +157,7 @@ fn hints_name_only_keys_that_work_now() {
     let mut bench = Bench::new();
     assert_eq!(
         bench.hints(),
-        " Ctrl-T sessions · Ctrl-D quit                                          F1 help"
+        " Ctrl-T sessions · Ctrl-F search · Ctrl-D quit                          F1 help"
     );
     bench.type_text(" ");
     assert!(
@@ -239,7 +246,7 @@ fn the_code_of_an_error_gives_way_before_what_to_do() {
 #[test]
 fn the_composer_is_there_at_every_size_in_every_layer() {
     type Open = (&'static str, fn(&mut Bench));
-    let opened: [Open; 5] = [
+    let opened: [Open; 6] = [
         ("composer", |_| ()),
         ("popup", |bench| {
             bench.type_text("@");
@@ -248,6 +255,11 @@ fn the_composer_is_there_at_every_size_in_every_layer() {
         ("sessions", |bench| {
             bench.press("Ctrl-T");
             bench.find(&THREE);
+        }),
+        ("search", |bench| {
+            bench.press("Ctrl-F");
+            bench.type_text("login");
+            bench.search(&[("flaky", "Fix", "the login test")]);
         }),
         ("help", |bench| bench.press("F1")),
         ("review", |bench| {

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::chat::Failure;
+use crate::reference::Reference;
 use crate::tui::keymap::Layer;
+use crate::tui::listed::Listed;
 
 fn opens(bench: &mut Bench) -> Vec<String> {
     std::mem::take(&mut bench.cmds)
@@ -138,7 +140,10 @@ fn enter_before_the_answer_is_in_resumes_from_the_right_answer() {
     bench.type_text("arm");
     bench.press("Enter");
     assert_eq!(opens(&mut bench), [""; 0]);
-    let query = bench.app.sessions_mut().unwrap().query().clone();
+    let Some(Listed::Sessions(picker)) = bench.app.listed() else {
+        panic!("the list is open");
+    };
+    let query = picker.query().clone();
     bench.find_for(query, &[THREE[2]]);
     assert_eq!(opens(&mut bench), ["arm"]);
 }
@@ -182,6 +187,110 @@ fn a_session_that_cannot_be_opened_says_why_and_changes_nothing() {
     let notice = bench.notice();
     assert!(notice.contains("it is open elsewhere [SESSION_OPEN_ELSEWHERE]"));
     assert_eq!(bench.text(), "draft");
+}
+
+/// Looks at a session of another tool from the list.
+fn read_only(bench: &mut Bench) {
+    bench.world.sources.put("codex:a", &["hello codex"]);
+    bench.press("Ctrl-T");
+    bench.find(&[("codex:a", "Arm builds", "~/work/api"), THREE[1]]);
+    let hints = bench.hints();
+    assert!(hints.starts_with(" Enter read · Esc close"), "{hints}");
+    bench.press("Enter");
+    assert_eq!(bench.app.layer(), Layer::Pane);
+    let read = looked("codex:a", &bench.world);
+    bench.update(read);
+}
+
+fn begins(bench: &mut Bench) -> Vec<Reference> {
+    std::mem::take(&mut bench.cmds)
+        .into_iter()
+        .filter_map(|cmd| match cmd {
+            Cmd::Job(Job::Begin(cited)) => Some(cited),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_session_of_another_tool_opens_to_be_read() {
+    let mut bench = Bench::new();
+    read_only(&mut bench);
+    assert!(begins(&mut bench).is_empty());
+    let screen = bench.screen_at(70, 20);
+    insta::assert_snapshot!(screen, @r###"
+ ibid · new session                              offline · 0% of 128k
+──────────────────────────────────────────────────────────────────────
+Session of another tool — read-only
+Arm builds
+codex · /work/api · captured 16:00:00 through seq 0
+1 message · 11 B of text
+──────────────────────────────────────────────────────────────────────
+You
+hello codex
+
+
+
+
+
+
+
+                                                                  100%
+──────────────────────────────────────────────────────────────────────
+ >
+ Enter go on in a new session · Esc return · / search         F1 help
+"###);
+    bench.press("Esc");
+    assert_eq!(bench.app.layer(), Layer::Sessions);
+    bench.press("Down");
+    assert!(bench.hints().starts_with(" Enter resume"));
+    bench.press("Ctrl-O");
+    let read = looked("page", &bench.world);
+    bench.update(read);
+    assert!(!bench.screen().contains("read-only"));
+}
+
+#[test]
+fn a_session_of_another_tool_is_carried_on_by_a_new_one_that_cites_it() {
+    let mut bench = Bench::new();
+    bench.type_text("draft");
+    read_only(&mut bench);
+    bench.press("Enter");
+    let cited = Reference {
+        session_id: "codex:a".into(),
+        label: "Arm builds".to_owned(),
+    };
+    assert_eq!(begins(&mut bench), std::slice::from_ref(&cited));
+    assert!(bench.hints().contains("Esc cancel"));
+    assert_eq!(bench.text(), "draft", "until the new one is there");
+
+    let home = tempfile::tempdir().unwrap();
+    let store = crate::store::Home::at(home.path());
+    let cwd = Some("/work/api".to_owned());
+    let begun = crate::runtime::begun_citing(&store, cwd, cited).unwrap();
+    let begun = Done::Opened("codex:a".into(), Ok(Box::new(begun)));
+    bench.update(Msg::Done(begun));
+    assert_eq!(bench.text(), "<codex:a> ");
+    assert_ne!(bench.app.session().id().as_str(), "target");
+    let kept = bench.cmds.iter().find_map(|cmd| match cmd {
+        Cmd::Job(Job::KeepDraft(id, draft)) => Some((id.as_str(), draft.typed.to_text())),
+        _ => None,
+    });
+    assert_eq!(kept, Some(("target", "draft".to_owned())));
+    let (cited, _) = bench.sent();
+    assert_eq!(cited, ["codex:a"]);
+}
+
+#[test]
+fn nothing_is_begun_while_an_answer_is_under_way() {
+    let mut bench = Bench::new();
+    bench.type_text("hello");
+    bench.press("Enter");
+    bench.log();
+    read_only(&mut bench);
+    bench.press("Enter");
+    assert!(begins(&mut bench).is_empty());
+    assert!(bench.notice().contains("Esc stops it"));
 }
 
 #[test]

@@ -158,3 +158,84 @@ fn a_very_long_token_is_no_query() {
     );
     assert_eq!(query(&typing(&format!("@{}", "x".repeat(201)))), None);
 }
+
+#[test]
+fn behind_a_question_mark_the_token_is_a_phrase_up_to_the_end_of_the_line() {
+    assert_eq!(query(&typing("@?")).as_deref(), Some("?"));
+    assert_eq!(
+        query(&typing("see @?the flaky test ")).as_deref(),
+        Some("?the flaky test ")
+    );
+    assert_eq!(
+        query(&typing("@?a mail a@b.c")).as_deref(),
+        Some("?a mail a@b.c")
+    );
+    assert_eq!(query(&typing("@?the flaky\ntest")), None);
+    assert_eq!(query(&typing("@ ?the")), None);
+    assert_eq!(query(&typing("a@?the test")), None);
+    assert_eq!(
+        query(&typing("@?the @flak")).as_deref(),
+        Some("flak"),
+        "the nearest token counts"
+    );
+    assert_eq!(query(&typing("@?the @flak test")), None);
+    let mut editor = typing("@?the ");
+    mention(&mut editor, "Flaky", "s1");
+    editor.insert_char('x');
+    assert_eq!(query(&editor), None, "an element ends it");
+}
+
+#[test]
+fn a_token_that_begins_with_a_filter_may_hold_spaces_too() {
+    for text in [
+        "@tool:codex arm",
+        "@-tool:codex  arm",
+        "@since:7d cwd:api",
+        "@cwd: x",
+    ] {
+        assert_eq!(query(&typing(text)).as_deref(), text.get(1..), "{text}");
+    }
+    for text in [
+        "@arm tool:codex",
+        "@tool codex",
+        "@tools:x y",
+        "@cwd:a\nb",
+        "@--cwd:a b",
+    ] {
+        assert_eq!(query(&typing(text)), None, "{text}");
+    }
+}
+
+#[test]
+fn accepting_replaces_the_whole_phrase() {
+    for (before, after) in [
+        ("see @?the flaky| too", "see <Flaky:s1> |too"),
+        ("@?the |flaky", "<Flaky:s1> |flaky"),
+    ] {
+        let mut editor = typed(before);
+        let start = editor.mention_query().unwrap().start;
+        assert!(editor.accept_mention(start, "s1".into(), "Flaky"));
+        assert_eq!(seen(&editor), after);
+        editor.undo();
+        assert_eq!(seen(&editor), before);
+    }
+}
+
+#[test]
+fn a_mention_can_be_put_in_where_there_is_no_token() {
+    for (before, after) in [
+        ("|", "<Flaky:s1> |"),
+        ("see |", "see <Flaky:s1> |"),
+        ("see|", "see <Flaky:s1> |"),
+        ("see| more", "see <Flaky:s1> |more"),
+        ("se|e", "se <Flaky:s1> |e"),
+        ("(|)", "(<Flaky:s1>|)"),
+        ("世界|世界", "世界<Flaky:s1> |世界"),
+    ] {
+        let mut editor = typed(before);
+        editor.insert_mention("s1".into(), "Flaky");
+        assert_eq!(seen(&editor), after);
+        editor.undo();
+        assert_eq!(seen(&editor), before, "one undo takes it back");
+    }
+}

@@ -9,18 +9,18 @@
 const MAX_DEPTH: usize = 32;
 
 /// A place in a line.
-pub(super) struct Scanner<'a> {
+pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
     /// The next byte that is no white space, which stays.
-    pub(super) fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
             let byte = *self.bytes.get(self.at)?;
             if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
@@ -31,17 +31,17 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over this byte and white space before it.
-    pub(super) fn expect(&mut self, byte: u8) -> Option<()> {
+    pub(crate) fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
     /// That there is nothing but white space left.
-    pub(super) fn end(&mut self) -> Option<()> {
+    pub(crate) fn end(&mut self) -> Option<()> {
         self.peek().is_none().then_some(())
     }
 
     /// Goes through an object; `on_value` must read one value for each key.
-    pub(super) fn object(
+    pub(crate) fn object(
         &mut self,
         mut on_value: impl FnMut(&mut Self, &'a [u8]) -> Option<()>,
     ) -> Option<()> {
@@ -61,7 +61,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Goes through an array; `on_value` must read one value each time.
-    pub(super) fn array(
+    pub(crate) fn array(
         &mut self,
         mut on_value: impl FnMut(&mut Self) -> Option<()>,
     ) -> Option<()> {
@@ -113,13 +113,19 @@ impl<'a> Scanner<'a> {
         self.at += rest.iter().position(is_special).unwrap_or(rest.len());
     }
 
+    /// Whether the string that comes next, which stays, is empty.
+    pub(crate) fn is_empty_string(&mut self) -> Option<bool> {
+        self.peek()?;
+        Some(self.bytes.get(self.at..)?.starts_with(b"\"\""))
+    }
+
     /// A string without escapes.
-    pub(super) fn plain_str(&mut self) -> Option<&'a str> {
+    pub(crate) fn plain_str(&mut self) -> Option<&'a str> {
         std::str::from_utf8(self.word()?).ok()
     }
 
     /// An integer of at most 18 digits, not negative.
-    pub(super) fn integer(&mut self) -> Option<u64> {
+    pub(crate) fn integer(&mut self) -> Option<u64> {
         self.peek()?;
         let (value, len) = digits(self.bytes.get(self.at..)?)?;
         self.at += len;
@@ -128,7 +134,7 @@ impl<'a> Scanner<'a> {
 
     /// Passes over an integer of at most 18 digits. What follows it tells
     /// whether it was one.
-    pub(super) fn skip_integer(&mut self) -> Option<()> {
+    pub(crate) fn skip_integer(&mut self) -> Option<()> {
         if self.peek()? == b'-' {
             self.at += 1;
             // Minus zero is no integer to all readers.
@@ -139,7 +145,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over any value.
-    pub(super) fn skip(&mut self) -> Option<()> {
+    pub(crate) fn skip(&mut self) -> Option<()> {
         self.skip_nested(MAX_DEPTH)
     }
 
@@ -157,8 +163,34 @@ impl<'a> Scanner<'a> {
             b't' => self.literal(b"true"),
             b'f' => self.literal(b"false"),
             b'n' => self.literal(b"null"),
-            _ => self.skip_integer(),
+            _ => self.skip_number(),
         }
+    }
+
+    /// A number of few digits, with a fraction or without, but no exponent.
+    fn skip_number(&mut self) -> Option<()> {
+        let start = self.at;
+        if self.peek()? == b'-' {
+            self.at += 1;
+        }
+        let (whole, len) = digits(self.bytes.get(self.at..)?)?;
+        self.at += len;
+        if self.bytes.get(self.at) == Some(&b'.') {
+            let fraction = self.bytes.get(self.at + 1..)?;
+            let len = fraction.iter().take_while(|b| b.is_ascii_digit()).count();
+            self.at += 1 + len;
+            return (1..=18).contains(&len).then_some(());
+        }
+        // Minus zero is no integer to all readers.
+        (whole > 0 || self.bytes.get(start) != Some(&b'-')).then_some(())
+    }
+
+    /// A truth.
+    pub(crate) fn truth(&mut self) -> Option<bool> {
+        if self.peek()? == b't' {
+            return self.literal(b"true").map(|()| true);
+        }
+        self.literal(b"false").map(|()| false)
     }
 
     fn literal(&mut self, word: &[u8]) -> Option<()> {
@@ -167,9 +199,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes over a string.
-    pub(super) fn skip_string(&mut self) -> Option<()> {
+    pub(crate) fn skip_string(&mut self) -> Option<()> {
         self.expect(b'"')?;
-        let start = self.at;
+        self.string_from(self.at)
+    }
+
+    /// Passes over what is left of a string that began at `start`.
+    fn string_from(&mut self, start: usize) -> Option<()> {
         loop {
             self.pass_plain();
             match *self.bytes.get(self.at)? {
@@ -185,7 +221,7 @@ impl<'a> Scanner<'a> {
     /// Writes what a string says to the front of `room` and gives its length;
     /// `None` also for want of room, and never if there are [`WORD`] bytes
     /// more than the line has. That it is UTF-8 is left to be checked.
-    pub(super) fn unescape(&mut self, room: &mut [u8]) -> Option<usize> {
+    pub(crate) fn unescape(&mut self, room: &mut [u8]) -> Option<usize> {
         self.expect(b'"')?;
         let mut written = 0;
         loop {
@@ -224,6 +260,27 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Adds the beginning of what a string says, as far as there is room, and
+    /// passes over the rest.
+    pub(crate) fn beginning(&mut self, of: &mut Beginning) -> Option<()> {
+        self.expect(b'"')?;
+        let start = self.at;
+        while !of.is_full() {
+            let from = self.at;
+            self.pass_plain();
+            of.add(self.bytes.get(from..self.at)?);
+            match *self.bytes.get(self.at)? {
+                b'"' => break,
+                b'\\' => {
+                    let c = self.escape()?;
+                    of.add_char(c);
+                }
+                _ => return None,
+            }
+        }
+        self.string_from(start)
+    }
+
     /// The character that an escape stands for.
     #[inline]
     fn escape(&mut self) -> Option<char> {
@@ -257,8 +314,62 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// The beginning of a text, cut behind a whole character.
+#[derive(Debug)]
+pub(crate) struct Beginning {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Beginning {
+    /// One of at most `most` bytes.
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            most,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes.len() == self.most
+    }
+
+    /// Adds what there is room for.
+    fn add(&mut self, bytes: &[u8]) {
+        let room = self.most - self.bytes.len();
+        self.bytes.extend(bytes.get(..room).unwrap_or(bytes));
+    }
+
+    /// Adds a character, or is full.
+    pub(crate) fn add_char(&mut self, c: char) {
+        if self.bytes.len() + c.len_utf8() > self.most {
+            self.most = self.bytes.len();
+        } else {
+            self.add(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    }
+
+    /// The text, which is UTF-8 as far as it was looked at.
+    pub(crate) fn into_string(self) -> String {
+        let mut bytes = self.bytes;
+        if let Err(torn) = std::str::from_utf8(&bytes) {
+            bytes.truncate(torn.valid_up_to());
+        }
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+/// Sets what may be set once.
+pub(crate) fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    place.replace(value).is_none().then_some(())
+}
+
 /// An integer as JSON writes it, of at most 18 digits, and its length.
-pub(super) fn digits(text: &[u8]) -> Option<(u64, usize)> {
+pub(crate) fn digits(text: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0;
     let mut len = 0;
     while let Some(digit) = text.get(len).map(|b| b.wrapping_sub(b'0'))
@@ -297,7 +408,7 @@ const ESCAPES: [u8; 128] = {
 
 /// How many bytes are looked at at once. A string that is unescaped needs so
 /// much more room than it takes, to be copied in whole words.
-pub(super) const WORD: usize = 16;
+pub(crate) const WORD: usize = 16;
 
 fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
     bytes.get(at..)?.first_chunk()
@@ -323,5 +434,43 @@ fn plain_bytes(bytes: &[u8; WORD]) -> usize {
         8 + high.trailing_zeros() as usize / 8
     } else {
         low.trailing_zeros() as usize / 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_passed_over_are_numbers() {
+        let passes = |json: &str| {
+            let mut json = Scanner::new(json.as_bytes());
+            json.skip().and_then(|()| json.end()).is_some()
+        };
+        for json in ["0", "-1", "10", "1.5", "-0.25", "0.0"] {
+            assert!(passes(json), "{json}");
+        }
+        for json in ["-0", "01", "1.", ".5", "-", "1e3", "1.5e3", "1.2.3", "-.5"] {
+            assert!(!passes(json), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_beginning_is_cut_behind_a_whole_character() {
+        let of = |json: &str, most: usize| {
+            let mut beginning = Beginning::new(most);
+            let mut json = Scanner::new(json.as_bytes());
+            json.beginning(&mut beginning)?;
+            json.end()?;
+            Some(beginning.into_string())
+        };
+        assert_eq!(of(r#""a\nb""#, 9).unwrap(), "a\nb");
+        assert_eq!(of(r#""a\nb""#, 2).unwrap(), "a\n");
+        assert_eq!(of(r#""aéb""#, 2).unwrap(), "a");
+        assert_eq!(of(r#""a\u00e9b""#, 2).unwrap(), "a");
+        assert_eq!(of(r#""a\u00e9b""#, 3).unwrap(), "aé");
+        // What is not kept must be sound too.
+        assert_eq!(of(r#""abc\x""#, 2), None);
+        assert_eq!(of(r#""abc"#, 2), None);
     }
 }

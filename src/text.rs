@@ -7,10 +7,12 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// A text that is cheap to clone and never changes.
 ///
 /// It keeps the whole block alive that it lies in.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Text {
     block: Arc<OnceLock<String>>,
     range: Range<usize>,
@@ -54,6 +56,24 @@ impl From<String> for Text {
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
         text.to_owned().into()
+    }
+}
+
+impl From<&String> for Text {
+    fn from(text: &String) -> Self {
+        text.clone().into()
+    }
+}
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
     }
 }
 

@@ -1,0 +1,195 @@
+//! `ibid search`: which sessions something was said in.
+
+use std::io::IsTerminal;
+use std::ops::Range;
+
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{CliError, Output, output};
+use crate::figures::thousands;
+use crate::library::query::{Key, Parsed};
+use crate::library::texts::{Depth, Terms, search_events};
+use crate::library::{Library, Search};
+use crate::reference::ports::SurfaceReader;
+use crate::session::{Millis, Role, SessionId};
+
+const EXAMPLES: &str = "\
+Examples:
+  ibid search login_test
+  ibid search '\"connection reset\" proxy -nginx' --tool codex --since 30d
+  ibid search 'tool:claude cwd:api 登录' --json
+  ibid search flaky --session claude:ID
+
+All words must be in one message; \"quoted words\" stand together, and -word must not be
+there. Three letters or more are found anywhere, also inside a word.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What was said
+    #[arg(allow_hyphen_values = true)]
+    query: String,
+    /// Sessions of this tool alone, or of these, with commas between
+    #[arg(long, value_name = "TOOL")]
+    tool: Option<String>,
+    /// Sessions whose directory has this in it
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+    /// Sessions in which something happened since: 12h, 7d, 2w, 2026-11-01
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// How many sessions to list at the most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Search in this session alone, and list every message that matches
+    #[arg(
+        long,
+        value_name = "ID",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["tool", "cwd", "since"]
+    )]
+    session: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
+    let (home, config) = super::home()?;
+    if let Some(id) = &args.session {
+        let library = super::open_library(&home, &config, super::cache_of(&home));
+        return within(&SessionId::from(id.as_str()), args, &library, out);
+    }
+    let zone = TimeZone::system();
+    let mut flags = Parsed::default();
+    let given = [
+        (Key::Tool, &args.tool),
+        (Key::Cwd, &args.cwd),
+        (Key::Since, &args.since),
+    ];
+    for (key, value) in given {
+        if let Some(value) = value {
+            flags = flags.with(key, value, &zone);
+        }
+    }
+    if let Some(problem) = flags.problems.first() {
+        return Err(CliError::usage(problem));
+    }
+    let library = super::library(&home, &config, out)?;
+    read_texts(&library)?;
+    let search = Search {
+        text: &args.query,
+        exclude: None,
+        now: Millis::now(),
+        zone: &zone,
+        limit: args.limit,
+        depth: Depth::All,
+        filter: &flags.filter,
+    };
+    let never = CancellationToken::new();
+    let found = library
+        .search(&search, &never)
+        .map_err(|error| CliError::new(error.code(), error))?
+        .unwrap_or_default();
+    for problem in &found.problems {
+        out.warn(problem);
+    }
+    let index = library.index();
+    let rows = found.hits.rows.iter().filter_map(|hit| {
+        let entry = index.get(index.find(&hit.id)?)?;
+        Some((hit, entry))
+    });
+    if out.is_json() {
+        let rows: Vec<Value> = rows
+            .map(|(hit, entry)| {
+                json!({
+                    "sessionId": hit.id,
+                    "title": entry.is_titled.then_some(entry.label),
+                    "tool": entry.tool.name(),
+                    "cwd": entry.cwd,
+                    "when": hit.when,
+                    "message": hit.message,
+                    "role": role(hit.role),
+                    "matches": hit.matches,
+                    "snippet": hit.snippet,
+                    "marks": marks(&hit.marks),
+                })
+            })
+            .collect();
+        return out.json(&json!({
+            "results": rows,
+            "sessions": found.hits.sessions,
+            "cut": found.hits.is_cut,
+        }));
+    }
+    for (hit, entry) in rows {
+        let when = super::moment(hit.when, &zone);
+        out.row(&[&hit.id.to_string(), &when, entry.display, &hit.snippet])?;
+    }
+    if found.hits.is_cut {
+        out.warn("there are more matches than were looked at; another word finds the rest");
+    }
+    Ok(())
+}
+
+/// Reads what changed. The first time it is all there is, and takes a while:
+/// a person who waits is told how far it is.
+fn read_texts(library: &Library) -> Result<(), CliError> {
+    let is_watched = std::io::stderr().is_terminal();
+    let mut told = None;
+    let never = CancellationToken::new();
+    library
+        .index_texts(&never, &mut |progress| {
+            let part = progress.done * 10 / progress.total.max(1);
+            if is_watched && told.replace(part) != Some(part) {
+                let [done, total] = [progress.done, progress.total].map(|n| thousands(n as u64));
+                output::tell(format!("reading {done} of {total} sessions"));
+            }
+        })
+        .map_err(|error| CliError::new(error.code(), error))
+}
+
+fn within(
+    id: &SessionId,
+    args: &Args,
+    library: &Library,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let capture =
+        super::block_on(library.read_surface(id))?.map_err(|cause| CliError::of_reading(&cause))?;
+    let hits = search_events(&capture, &Terms::parse(&args.query));
+    let hits = hits.iter().take(args.limit);
+    if out.is_json() {
+        let rows: Vec<Value> = hits
+            .map(|hit| {
+                json!({
+                    "message": hit.message,
+                    "role": role(hit.role),
+                    "snippet": hit.snippet,
+                    "marks": marks(&hit.marks),
+                })
+            })
+            .collect();
+        return out.json(&json!({"sessionId": id, "results": rows}));
+    }
+    for hit in hits {
+        out.row(&[&hit.message.to_string(), role(hit.role), &hit.snippet])?;
+    }
+    Ok(())
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::System => "system",
+        Role::Tool => "tool",
+    }
+}
+
+/// What matches, as pairs of bytes of the snippet.
+fn marks(marks: &[Range<usize>]) -> Vec<[usize; 2]> {
+    marks.iter().map(|mark| [mark.start, mark.end]).collect()
+}

@@ -1,0 +1,250 @@
+//! Full text search over every session that lists show: keeping the index of
+//! texts up to date, and asking it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::tz::TimeZone;
+use rayon::prelude::*;
+use tokio_util::sync::CancellationToken;
+
+use super::cache::{self, Searchable};
+use super::query::{Filter, Parsed, Problem};
+use super::texts::{
+    Depth, SessionTexts, Terms, TextHits, TextMessage, TextQuery, Texts, TextsError,
+};
+use super::{CapturedLog, Library, Progress, Stamp};
+use crate::session::{Millis, SessionId};
+use crate::threads::in_background;
+use crate::tool::Tool;
+
+/// How many files are read before what was said in them is written.
+const BATCH_FILES: usize = 16;
+/// The most sessions of one file that are read at once.
+const BATCH_SESSIONS: usize = 32;
+
+/// A question for what was said.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    /// What was typed, filters included.
+    pub text: &'a str,
+    /// A session that is no answer: the one that is written in.
+    pub exclude: Option<&'a SessionId>,
+    /// The moment of asking.
+    pub now: Millis,
+    /// Where the days of dates begin.
+    pub zone: &'a TimeZone,
+    /// How many sessions to give.
+    pub limit: usize,
+    /// How far to look.
+    pub depth: Depth,
+    /// What holds besides the filters that were typed.
+    pub filter: &'a Filter,
+}
+
+/// The answer to a [`Search`].
+#[derive(Clone, Debug, Default)]
+pub struct Searched {
+    /// What was found.
+    pub hits: TextHits,
+    /// Filters that could not be followed.
+    pub problems: Vec<Problem>,
+}
+
+/// Sessions of one file that have to be read.
+struct Unread {
+    tool: Tool,
+    file: String,
+    ids: Vec<SessionId>,
+    /// Of each the state that it is known in, and its last activity.
+    states: Vec<(Stamp, Millis)>,
+}
+
+/// A session that was read for its text.
+struct Read<'a> {
+    id: &'a SessionId,
+    stamp: Stamp,
+    when: Millis,
+    log: CapturedLog,
+}
+
+impl Searchable {
+    /// The state that tells whether its text is known. A file of many changes
+    /// with each of them, so there the session's own time counts.
+    fn stamp(&self) -> Stamp {
+        if self.is_one_of_many {
+            Stamp {
+                size: 0,
+                mtime_ns: self.updated_at.0,
+                inode: 0,
+            }
+        } else {
+            self.place.stamp
+        }
+    }
+}
+
+impl Library {
+    /// Reads what was said in every listed session that changed since, and
+    /// forgets those that are gone. Blocks, for minutes where much is new;
+    /// stops early when cancelled, with what was read so far kept.
+    ///
+    /// # Errors
+    /// When the index can't be used. A session that can't be read is left out.
+    pub fn index_texts(
+        &self,
+        cancel: &CancellationToken,
+        on_progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), TextsError> {
+        let texts = &self.shared.texts;
+        let with_subagents = self.shared.show_subagents;
+        let known = self.ask(|c| cache::searchable(c, with_subagents).map(Some));
+        let Some(known) = known else { return Ok(()) };
+        let kept: HashSet<SessionId> = known.iter().map(|one| one.id.clone()).collect();
+        texts.forget_others(&kept)?;
+        let states: Vec<_> = known
+            .iter()
+            .map(|one| (one.id.clone(), one.stamp()))
+            .collect();
+        let unread = by_file(&known, &texts.stale(&states)?);
+        let total = unread.iter().map(|file| file.ids.len()).sum();
+        let mut done = 0;
+        for batch in unread.chunks(BATCH_FILES) {
+            if cancel.is_cancelled() {
+                break;
+            }
+            on_progress(Progress { done, total });
+            self.index_batch(texts, batch, cancel)?;
+            done += batch.iter().map(|file| file.ids.len()).sum::<usize>();
+        }
+        if total > 0 {
+            on_progress(Progress { done, total });
+        }
+        Ok(())
+    }
+
+    fn index_batch(
+        &self,
+        texts: &Texts,
+        batch: &[Unread],
+        cancel: &CancellationToken,
+    ) -> Result<(), TextsError> {
+        let read: Vec<Vec<Read<'_>>> = in_background(|| {
+            let files = batch.par_iter().filter(|_| !cancel.is_cancelled());
+            files.map(|file| self.captures(file)).collect()
+        });
+        let read: Vec<Read<'_>> = read.into_iter().flatten().collect();
+        let messages: Vec<Vec<TextMessage<'_>>> = read.iter().map(messages).collect();
+        let sessions: Vec<SessionTexts<'_>> = read
+            .iter()
+            .zip(&messages)
+            .map(|(read, messages)| SessionTexts {
+                id: read.id,
+                stamp: read.stamp,
+                messages,
+            })
+            .collect();
+        texts.put(&sessions)
+    }
+
+    /// The sessions of a file as they are now. One that can't be read keeps
+    /// what is known of it, and is tried again.
+    fn captures<'a>(&self, file: &'a Unread) -> Vec<Read<'a>> {
+        let Some(logs) = self.logs_of(file.tool) else {
+            return Vec::new();
+        };
+        let read = logs.captures(&file.file, &file.ids);
+        let known = file.ids.iter().zip(&file.states);
+        known
+            .zip(read)
+            .filter_map(|((id, (stamp, when)), read)| {
+                let log = read.ok()??;
+                Some(Read {
+                    id,
+                    stamp: *stamp,
+                    when: *when,
+                    log,
+                })
+            })
+            .collect()
+    }
+
+    /// Searches what was said. `None` as soon as it is cancelled. Blocks.
+    ///
+    /// # Errors
+    /// When the index can't be used.
+    pub fn search(
+        &self,
+        search: &Search<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Searched>, TextsError> {
+        let parsed = Parsed::new(search.text, search.zone);
+        let index = self.index();
+        let admits = |id: &SessionId| {
+            let entry = index.find(id).and_then(|row| index.get(row));
+            let admitted = entry.is_some_and(|entry| {
+                let (tool, cwd, at) = (entry.tool, entry.cwd, entry.updated_at);
+                [&parsed.filter, search.filter]
+                    .iter()
+                    .all(|filter| filter.admits(tool, cwd, at, search.now))
+            });
+            admitted && search.exclude != Some(id)
+        };
+        let query = TextQuery {
+            terms: &Terms::parse(&parsed.rest),
+            admits: &admits,
+            limit: search.limit,
+            depth: search.depth,
+        };
+        let hits = self.shared.texts.search(&query, cancel)?;
+        Ok(hits.map(|hits| Searched {
+            hits,
+            problems: parsed.problems,
+        }))
+    }
+
+    /// Forgets all that was said, so that it is read anew. Blocks.
+    ///
+    /// # Errors
+    /// When the index can't be used.
+    pub fn forget_texts(&self) -> Result<(), TextsError> {
+        self.shared.texts.clear()
+    }
+}
+
+/// The sessions to be read, by their files; those come first whose newest
+/// session does.
+fn by_file(known: &[Searchable], stale: &[usize]) -> Vec<Unread> {
+    let mut places: BTreeMap<(Tool, &str), usize> = BTreeMap::new();
+    let mut files: Vec<Unread> = Vec::new();
+    for one in stale.iter().filter_map(|at| known.get(*at)) {
+        let key = (one.place.tool, &*one.place.file);
+        let at = places.get(&key).copied();
+        let open = at.and_then(|at| files.get_mut(at));
+        if let Some(file) = open.filter(|file| file.ids.len() < BATCH_SESSIONS) {
+            file.ids.push(one.id.clone());
+            file.states.push((one.stamp(), one.updated_at));
+            continue;
+        }
+        places.insert(key, files.len());
+        files.push(Unread {
+            tool: one.place.tool,
+            file: one.place.file.clone(),
+            ids: vec![one.id.clone()],
+            states: vec![(one.stamp(), one.updated_at)],
+        });
+    }
+    files
+}
+
+/// What was said in a session. When is not known message by message, so all
+/// were said when something last happened in it.
+fn messages<'a>(read: &'a Read<'_>) -> Vec<TextMessage<'a>> {
+    let items = read.log.capture.conversation.iter();
+    items
+        .map(|item| TextMessage {
+            role: item.role,
+            when: read.when,
+            text: &item.text,
+        })
+        .collect()
+}

@@ -1,0 +1,90 @@
+//! Why the full text can't be searched or written.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+use crate::reference::Cause;
+
+/// Why the full text index can't be used. Nothing else depends on it.
+#[derive(Clone, Debug, Error)]
+pub enum TextsError {
+    /// Another process holds the database for longer than one waits.
+    #[error("the search index {place} is in use by another program; try again in a moment")]
+    Locked {
+        /// The database.
+        place: Place,
+    },
+    /// It is no database, or a broken one.
+    #[error("the search index {place} is damaged ({cause}); `ibid reindex` makes it anew")]
+    Damaged {
+        /// The database.
+        place: Place,
+        /// What was found.
+        cause: Cause,
+    },
+    /// A newer program made its tables.
+    #[error(
+        "the search index {place} belongs to a newer version of ibid (its tables are of \
+         version {found}, this one knows {known}); search with that one"
+    )]
+    Newer {
+        /// The database.
+        place: Place,
+        /// The version found.
+        found: i64,
+        /// The version that this program makes.
+        known: i64,
+    },
+    /// It can't be opened, read or written.
+    #[error("the search index {place} can't be used: {cause}")]
+    Unusable {
+        /// The database.
+        place: Place,
+        /// Why.
+        cause: Cause,
+    },
+}
+
+impl TextsError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Locked { .. } => "SEARCH_LOCKED",
+            Self::Damaged { .. } => "SEARCH_DAMAGED",
+            Self::Newer { .. } => "SEARCH_NEWER",
+            Self::Unusable { .. } => "SEARCH_UNUSABLE",
+        }
+    }
+
+    pub(super) fn new(place: &Place, error: rusqlite::Error) -> Self {
+        let place = place.clone();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { place },
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged {
+                place,
+                cause: Arc::new(error),
+            },
+            _ => Self::Unusable {
+                place,
+                cause: Arc::new(error),
+            },
+        }
+    }
+}
+
+/// Where an index is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place(pub(super) Option<PathBuf>);
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            Some(path) => path.display().fmt(f),
+            None => f.write_str("in memory"),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A list that is picked from, of whichever kind.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::human;
+use super::list::List;
+use super::pane::Spot;
+use super::picker::Picker;
+use super::texts::TextPicker;
+use super::theme::Theme;
+use super::wrap;
+use crate::reference::Reference;
+use crate::runtime::Job;
+use crate::session::Millis;
+
+/// A list that is picked from.
+#[derive(Debug)]
+pub enum Listed {
+    /// Sessions by their titles.
+    Sessions(Picker),
+    /// Sessions by what was said in them.
+    Texts(TextPicker),
+}
+
+impl Listed {
+    /// How the list stands.
+    #[must_use]
+    pub fn list(&self) -> &List {
+        match self {
+            Self::Sessions(picker) => &picker.list,
+            Self::Texts(picker) => &picker.list,
+        }
+    }
+
+    /// How the list stands.
+    pub fn list_mut(&mut self) -> &mut List {
+        match self {
+            Self::Sessions(picker) => &mut picker.list,
+            Self::Texts(picker) => &mut picker.list,
+        }
+    }
+
+    /// The text of its query.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Sessions(picker) => &picker.query().text,
+            Self::Texts(picker) => &picker.query().text,
+        }
+    }
+
+    /// The selected session, as a mention means it.
+    #[must_use]
+    pub fn selected(&self) -> Option<Reference> {
+        let (id, label) = match self {
+            Self::Sessions(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
+            Self::Texts(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
+        };
+        Some(Reference {
+            session_id: id.clone(),
+            label: label.clone(),
+        })
+    }
+
+    /// Where to look in the selected session, if not at its beginning.
+    #[must_use]
+    pub fn spot(&self) -> Option<Spot> {
+        match self {
+            Self::Sessions(_) => None,
+            Self::Texts(picker) => picker.spot(),
+        }
+    }
+
+    /// How many rows of the screen it can use.
+    #[must_use]
+    pub fn height(&self) -> usize {
+        match self {
+            Self::Sessions(picker) => picker.height(),
+            Self::Texts(picker) => picker.height(),
+        }
+        .max(1)
+    }
+
+    /// How much was found, in so many columns if possible: behind a spinner
+    /// while a slow answer is out, and with what is still being read.
+    #[must_use]
+    pub fn counter(&self, now: Millis, room: usize) -> String {
+        let (mut counter, progress) = match self {
+            Self::Sessions(picker) => (picker.counter(), picker.progress()),
+            Self::Texts(picker) => (picker.counter(), None),
+        };
+        if self.list().is_slow(now) {
+            counter = format!("{} {counter}", human::spinner(now));
+        }
+        let whole = progress.map(|progress| format!("{counter} · {progress}"));
+        let whole = whole.filter(|whole| wrap::columns(whole) <= room);
+        whole.unwrap_or(counter)
+    }
+
+    /// Notes that there may be other rows by now. Gives what is to be done to
+    /// know them, unless an answer is still awaited.
+    pub fn outdated(&mut self, now: Millis) -> Option<Job> {
+        match self {
+            Self::Sessions(picker) => {
+                let asks = picker.list.outdated(now);
+                asks.then(|| Job::Find(picker.query().clone()))
+            }
+            Self::Texts(picker) => {
+                let asks = !picker.is_blank() && picker.list.outdated(now);
+                asks.then(|| Job::Search(picker.query().clone()))
+            }
+        }
+    }
+
+    /// Draws the rows; keeps the cursor in sight.
+    pub fn render(&mut self, area: Rect, buf: &mut Buffer, theme: &Theme, now: Millis) {
+        match self {
+            Self::Sessions(picker) => picker.render(area, buf, theme, now),
+            Self::Texts(picker) => picker.render(area, buf, theme, now),
+        }
+    }
+}

@@ -118,7 +118,10 @@ pub(super) fn read(event: &Event, sink: &mut Sink) -> Result<(), Report> {
 fn ended(kind: &str, response: Response, sink: &mut Sink) -> Result<(), Report> {
     let details = response.incomplete_details;
     let reason = details.and_then(|details| details.reason);
-    let finish = match (response.status.as_deref().unwrap_or(kind), reason.as_deref()) {
+    let finish = match (
+        response.status.as_deref().unwrap_or(kind),
+        reason.as_deref(),
+    ) {
         ("completed", None) => FinishReason::Stop,
         ("completed" | "incomplete", Some("max_output_tokens")) | ("incomplete", None) => {
             FinishReason::Length

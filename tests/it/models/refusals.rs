@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use ibid::model::{Api, Endpoint, ErrorClass, HttpProvider, KeySource, Provider, SecretString};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::server::{Server, Step};
 use super::support::{KEY, ask, endpoint, head, provider, request, whole};
@@ -107,7 +107,11 @@ async fn a_server_without_tls_is_not_asked_again_over_tls() {
     let told = ask(&provider(endpoint(Api::OpenaiChat, &url)), request()).await;
     assert_eq!(told.waits, []);
     assert_eq!(told.end, "MODEL_NETWORK");
-    assert!(told.error.contains("no secure connection"), "{}", told.error);
+    assert!(
+        told.error.contains("no secure connection"),
+        "{}",
+        told.error
+    );
     let heard = String::from_utf8_lossy(&server.await.unwrap()).into_owned();
     assert!(!heard.contains(KEY), "no key was sent in the clear");
 }

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::decoder::{DecodeError, Decoder, Event};
+use super::decoder::{DecodeError, Decoder, Event, Framing};
 use super::piece::{Joiner, Piece};
 use super::verdict::Report;
 use super::{Api, Delta, FinishReason, Usage};
@@ -30,6 +30,7 @@ pub(super) type Reader = fn(&Event, &mut Sink) -> Result<(), Report>;
 /// One response on its way in.
 #[derive(Debug)]
 pub(super) struct Reading {
+    framing: Framing,
     decoder: Decoder,
     reader: Reader,
     events: Vec<Event>,
@@ -47,6 +48,7 @@ const SHOWN: usize = 80;
 impl Reading {
     pub(super) fn new(api: Api) -> Self {
         Self {
+            framing: api.framing(),
             decoder: Decoder::new(api.framing()),
             reader: api.reader(),
             events: Vec::new(),
@@ -59,6 +61,9 @@ impl Reading {
     /// Takes in the next bytes, and appends what they tell. What came before
     /// a flaw is appended too.
     pub(super) fn feed(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), Flaw> {
+        if self.is_over() {
+            return Ok(());
+        }
         if !self.any_event {
             let room = HEAD.saturating_sub(self.head.len());
             self.head.extend(bytes.iter().take(room));
@@ -147,7 +152,7 @@ impl Reading {
     /// What a response without a single event was: an error that came as a
     /// success, or no stream.
     fn no_events(&self) -> Option<Flaw> {
-        if self.any_event || self.head.trim_ascii().is_empty() {
+        if self.any_event || is_beginning(self.framing, &self.head) {
             return None;
         }
         let head = String::from_utf8_lossy(&self.head);
@@ -156,6 +161,18 @@ impl Reading {
         let report = told.unwrap_or_else(|| unreadable("a response", &head));
         Some(report.into())
     }
+}
+
+/// Whether a stream may begin like this: one that was cut is no other thing.
+fn is_beginning(framing: Framing, head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = head.trim_ascii_start();
+    let begins: &[&[u8]] = match framing {
+        Framing::Sse => &[b":", b"data:", b"event:", b"id:", b"retry:"],
+        Framing::Lines => &[b"{"],
+    };
+    let fits = |start: &&[u8]| head.starts_with(start) || start.starts_with(head);
+    begins.iter().any(fits)
 }
 
 /// What an event told so far.

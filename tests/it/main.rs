@@ -3,6 +3,7 @@
 mod citing;
 mod cli;
 mod library;
+mod models;
 mod pipeline;
 mod properties;
 mod seed;

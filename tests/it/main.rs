@@ -2,6 +2,7 @@
 
 mod citing;
 mod cli;
+mod hostile;
 mod library;
 mod pipeline;
 mod properties;

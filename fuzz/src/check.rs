@@ -68,7 +68,7 @@ pub fn check(tool: Tool, data: &[u8]) {
 /// where that would change what the file means.
 fn slow(tool: Tool, part: &Part) -> Option<Part> {
     let key = match tool {
-        Tool::Codex => "record_type",
+        Tool::Codex => "role",
         Tool::Dsh => "seq0",
         _ => return None,
     };
@@ -90,7 +90,7 @@ fn slow_line(line: &[u8], key: &str) -> Vec<u8> {
     let mut new = line.to_vec();
     let first = br#"{"type":""#;
     let place = match line.strip_prefix(first) {
-        _ if key == "record_type" => line.iter().rposition(|byte| *byte == b'}'),
+        _ if key == "role" => line.iter().rposition(|byte| *byte == b'}'),
         Some(rest) => {
             let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
             end.filter(|end| rest.get(*end) == Some(&b'"'))
@@ -127,7 +127,7 @@ fn grow(tool: Tool, home: &Path, parts: &[Part]) {
     if size * many > MAX_GROWN_BYTES {
         return;
     }
-    let mut spent = |times: usize| {
+    let spent = |times: usize| {
         let grown = parts.iter().map(|part| Part {
             path: part.path.clone(),
             bytes: part.bytes.repeat(times),
@@ -137,9 +137,12 @@ fn grow(tool: Tool, home: &Path, parts: &[Part]) {
         read(tool, home);
         clock().saturating_sub(before)
     };
-    let (less, more) = (spent(some), spent(many));
-    let most = less.max(SMALL) * 8;
-    assert!(more <= most, "4 times as much took {more:?}, after {less:?}");
+    // Other programs can slow one try down, and not all of them.
+    let is_steep = || {
+        let (less, more) = (spent(some), spent(many));
+        more > less.max(SMALL) * 8
+    };
+    assert!(!(0..4).all(|_| is_steep()), "4 times as much takes more than 8 times as long");
 }
 
 /// The processor time of all threads.

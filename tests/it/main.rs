@@ -2,6 +2,7 @@
 
 mod citing;
 mod cli;
+mod hostile;
 mod library;
 mod models;
 mod pipeline;

@@ -155,7 +155,7 @@ fn a_scan_follows_no_link_and_names_what_it_can_not_enter() {
         let mut walk = Walk::default();
         ClaudeCode.scan(root, &mut walk);
         let obstacles: Vec<_> = walk.obstacles.iter().map(|o| &o.path).collect();
-        assert_eq!(obstacles, [&nameless]);
+        assert!(obstacles.contains(&&nameless), "{obstacles:?}");
         assert_eq!(walk.files.len(), 1);
     }
 }

@@ -67,7 +67,7 @@ fn start(command: &mut Command, port: u16, ready: &str) -> Foreign {
     let server = Foreign { child, url };
     let mut before = String::new();
     loop {
-        let line = heard.recv_timeout(Duration::from_secs(60));
+        let line = heard.recv_timeout(Duration::from_mins(1));
         let line = line.unwrap_or_else(|_| panic!("the server did not start: {before}"));
         if line.contains(ready) {
             return server;

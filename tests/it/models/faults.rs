@@ -13,7 +13,7 @@ use super::support::{
 async fn outcome(api: Api, scripts: Vec<Vec<Step>>) -> (Told, usize) {
     let server = Server::start(scripts).await;
     let mut endpoint = endpoint(api, &server.url);
-    endpoint.total_timeout = Some(Duration::from_secs(60));
+    endpoint.total_timeout = Some(Duration::from_mins(1));
     let told = ask(&provider(endpoint), request()).await;
     (told, server.received().len())
 }

@@ -117,7 +117,9 @@ const SHAPES: [Shape; 25] = [
             format!(
                 "{}\n{}",
                 said("user", at),
-                compacted(r#""message":"sum","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"sum"}]}]"#)
+                compacted(
+                    r#""message":"sum","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"sum"}]}]"#
+                )
             )
         })
     }),
@@ -130,7 +132,11 @@ const SHAPES: [Shape; 25] = [
         codex(n, |at| {
             let name = format!(",\"thread_id\":\"{ID}\",\"thread_name\":\"n{at}\"");
             let start = event("task_started", "");
-            format!("{}\n{start}\n{}", event("thread_name_updated", &name), said("assistant", at))
+            format!(
+                "{}\n{start}\n{}",
+                event("thread_name_updated", &name),
+                said("assistant", at)
+            )
         })
     }),
     shape("one id for all messages", Tool::Gemini, 20_000, |n| {
@@ -155,12 +161,18 @@ const SHAPES: [Shape; 25] = [
         let messages: String = (0..n).map(|at| message(at, at) + ",").collect();
         one(
             ".gemini/tmp/p/chats/session-2026-12-01T00-00-a90858a3.json",
-            format!("{{\n\"sessionId\":\"a90858a3\",\"projectHash\":\"x\",\"messages\":[{messages}{{\"id"),
+            format!(
+                "{{\n\"sessionId\":\"a90858a3\",\"projectHash\":\"x\",\"messages\":[{messages}{{\"id"
+            ),
         )
     }),
     shape("replaced ranges", Tool::Dsh, 10_000, |n| {
         dsh(n, |at| {
-            let op = format!(r#"{{"op":"replace","start":{},"end":{}}}"#, 3 * at, 3 * at + 1);
+            let op = format!(
+                r#"{{"op":"replace","start":{},"end":{}}}"#,
+                3 * at,
+                3 * at + 1
+            );
             [
                 row(3 * at, "\"append\""),
                 row(3 * at + 1, "\"append\""),
@@ -177,7 +189,11 @@ const SHAPES: [Shape; 25] = [
     }),
     shape("everything replaced again", Tool::Dsh, 10_000, |n| {
         dsh(n, |at| {
-            let op = format!(r#"{{"op":"replace","start":{},"end":{}}}"#, at - at % 2, at - at % 2);
+            let op = format!(
+                r#"{{"op":"replace","start":{},"end":{}}}"#,
+                at - at % 2,
+                at - at % 2
+            );
             row(at, if at % 2 == 0 { "\"append\"" } else { &op })
         })
     }),
@@ -186,7 +202,9 @@ const SHAPES: [Shape; 25] = [
     }),
     shape("one id and its parts", Tool::Opencode, 200, documents),
     shape("glued records", Tool::ClaudeCode, 20_000, |n| {
-        claude(1, |_| format!("{}\n{}", node(0, None), "{\"a\":{\"b\"".repeat(n)))
+        claude(1, |_| {
+            format!("{}\n{}", node(0, None), "{\"a\":{\"b\"".repeat(n))
+        })
     }),
     shape("a line of open strings", Tool::Codex, 100_000, |n| {
         codex(1, |at| format!("{}\n{}", said("user", at), "{\"".repeat(n)))
@@ -306,7 +324,7 @@ fn spent(shape: &Shape, records: usize) -> (Duration, usize) {
         let before = clock();
         let looked = adapter.look(&first);
         let read = detect::read_as(adapter, &first, None);
-        let spent = clock() - before;
+        let spent = clock().saturating_sub(before);
         assert!(looked.is_ok() && read.is_ok(), "{}: {read:?}", shape.name);
         spent
     };
@@ -316,15 +334,24 @@ fn spent(shape: &Shape, records: usize) -> (Duration, usize) {
 /// The processor time of all threads.
 fn clock() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
+    Duration::new(
+        time.tv_sec.unsigned_abs(),
+        u32::try_from(time.tv_nsec).unwrap(),
+    )
 }
 
 fn main() {
     let filter = std::env::args().nth(1).filter(|arg| !arg.starts_with("--"));
     let mut worst: f64 = 0.0;
-    println!("{:<32} {:>8} {:>9} {:>10} {:>10} {:>7}", "shape", "records", "MB", "1x", "10x", "ratio");
+    println!(
+        "{:<32} {:>8} {:>9} {:>10} {:>10} {:>7}",
+        "shape", "records", "MB", "1x", "10x", "ratio"
+    );
     for shape in &SHAPES {
-        if filter.as_ref().is_some_and(|filter| !shape.name.contains(filter)) {
+        if filter
+            .as_ref()
+            .is_some_and(|filter| !shape.name.contains(filter))
+        {
             continue;
         }
         let (less, _) = spent(shape, shape.records);
@@ -341,5 +368,8 @@ fn main() {
         );
     }
     println!("10 times as much takes {worst:.1} times as long at the worst; the bound is {MOST}");
-    assert!(worst <= MOST, "the work grows faster than what there is to read");
+    assert!(
+        worst <= MOST,
+        "the work grows faster than what there is to read"
+    );
 }

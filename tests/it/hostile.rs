@@ -244,5 +244,8 @@ fn a_home_of_every_tool_is_listed_without_a_notice() {
     let gemini = hidden.filter(|id| !id.starts_with("gemini:"));
     assert_eq!(gemini.count(), 0, "{listed:?}");
     let doctor = person.survives();
-    assert!(doctor.ends_with("everything that was found can be read\n"), "{doctor}");
+    assert!(
+        doctor.ends_with("everything that was found can be read\n"),
+        "{doctor}"
+    );
 }

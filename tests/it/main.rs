@@ -4,6 +4,7 @@ mod citing;
 mod cli;
 mod hostile;
 mod library;
+mod models;
 mod pipeline;
 mod properties;
 mod seed;

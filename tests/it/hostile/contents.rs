@@ -16,9 +16,15 @@ const UUID: &str = "11111111-2222-4333-8444-555555555555";
 fn endless(person: &Person) -> Vec<String> {
     let rollout = format!(".codex/sessions/2026/12/01/rollout-2026-12-01T00-00-00-{UUID}.jsonl");
     let files = [
-        (format!(".claude/projects/-p/{UUID}.jsonl"), claude("before the long line")),
+        (
+            format!(".claude/projects/-p/{UUID}.jsonl"),
+            claude("before the long line"),
+        ),
         (rollout, codex("before the long line")),
-        (".dsh/sessions/--p--/session-x/session.jsonl".to_owned(), dsh("before the long line")),
+        (
+            ".dsh/sessions/--p--/session-x/session.jsonl".to_owned(),
+            dsh("before the long line"),
+        ),
         (
             ".gemini/tmp/gmproj/chats/session-2026-12-01T00-00-11111111.jsonl".to_owned(),
             gemini("before the long line"),
@@ -26,7 +32,12 @@ fn endless(person: &Person) -> Vec<String> {
     ];
     for (name, start) in &files {
         let path = person.write(name, format!("{start}{{\"type\":\"user\",\"x\":\""));
-        File::options().append(true).open(path).unwrap().set_len(2 << 30).unwrap();
+        File::options()
+            .append(true)
+            .open(path)
+            .unwrap()
+            .set_len(2 << 30)
+            .unwrap();
     }
     files.into_iter().map(|(name, _)| name).collect()
 }
@@ -71,7 +82,11 @@ fn a_line_of_two_gigabytes_hides_nothing_else() {
     assert_eq!(files.len(), 4);
     let id = format!("claude:{UUID}");
     let prepared = person.run(&["prepare", "--session", &id]);
-    assert!(prepared.out.contains("before the long line"), "{}", prepared.out);
+    assert!(
+        prepared.out.contains("before the long line"),
+        "{}",
+        prepared.out
+    );
 }
 
 /// The library without its texts, whose reading takes every byte of a file.
@@ -88,10 +103,14 @@ fn listing(person: &Person) -> (ibid::library::Library, Vec<ibid::library::Notic
 #[test]
 fn a_file_that_grows_out_of_proportion_is_given_up_and_told() {
     let person = Person::new();
-    let rollout = format!(".codex/sessions/2026/12/01/rollout-2026-12-01T00-00-00-{UUID}.jsonl.zst");
+    let rollout =
+        format!(".codex/sessions/2026/12/01/rollout-2026-12-01T00-00-00-{UUID}.jsonl.zst");
     // One frame of a gigabyte, and many of a megabyte each.
     let frame = compress_to_vec(&vec![b' '; 1 << 20][..], CompressionLevel::Fastest);
-    let start = compress_to_vec(codex("before the bomb").as_bytes(), CompressionLevel::Fastest);
+    let start = compress_to_vec(
+        codex("before the bomb").as_bytes(),
+        CompressionLevel::Fastest,
+    );
     let many = [start, frame.repeat(1100)].concat();
     assert!(many.len() < 1 << 20, "{}", many.len());
     let path = person.write(&rollout, &many);
@@ -100,11 +119,18 @@ fn a_file_that_grows_out_of_proportion_is_given_up_and_told() {
     person.write(".dsh/sessions/--p--/session-x/session.jsonl.zstd", one);
     let doctor = person.survives();
     assert!(doctor.contains("codex: "), "{doctor}");
-    let told = person.command(&["prepare", "--file"]).arg(&path).output().unwrap();
+    let told = person
+        .command(&["prepare", "--file"])
+        .arg(&path)
+        .output()
+        .unwrap();
     let error = String::from_utf8(told.stderr).unwrap();
     assert!(error.contains("when decompressed"), "{error}");
     for id in [format!("codex:{UUID}"), "dsh:session-x".to_owned()] {
-        let told = person.command(&["prepare", "--session", &id]).output().unwrap();
+        let told = person
+            .command(&["prepare", "--session", &id])
+            .output()
+            .unwrap();
         let error = String::from_utf8(told.stderr).unwrap();
         assert!(error.contains("when decompressed"), "{id}: {error}");
     }
@@ -149,7 +175,8 @@ fn ids_inside_files_are_ids_and_nothing_else() {
         let name = format!(".codex/sessions/2026/12/01/rollout-odd-{n}.jsonl");
         person.write(&name, with_id(codex("an id from inside"), UUID));
         let name = format!(".claude/projects/-p/agent-{n}.jsonl");
-        let odd = claude("an id from inside").replace("\"sessionId\":\"s\"", &format!("\"sessionId\":\"{id}\""));
+        let odd = claude("an id from inside")
+            .replace("\"sessionId\":\"s\"", &format!("\"sessionId\":\"{id}\""));
         person.write(&name, odd);
         let name = format!(".local/share/opencode/storage/session/p/ses_{n}.json");
         let odd = format!(
@@ -167,7 +194,10 @@ fn ids_inside_files_are_ids_and_nothing_else() {
     person.survives();
     let told = person.run(&["sessions", "list", "--json"]);
     let rows: Vec<Value> = serde_json::from_str(&told.out).unwrap();
-    let odd = |row: &&Value| IDS.iter().any(|id| row["sessionId"].as_str().unwrap().ends_with(id));
+    let odd = |row: &&Value| {
+        IDS.iter()
+            .any(|id| row["sessionId"].as_str().unwrap().ends_with(id))
+    };
     let odd: Vec<&Value> = rows.iter().filter(odd).collect();
     assert!(odd.len() >= 2 * IDS.len(), "{}", odd.len());
     for row in odd {
@@ -200,7 +230,13 @@ fn records_of_no_known_kind_are_counted_and_the_session_stays() {
     let path = person.write(&format!(".claude/projects/-p/{UUID}.jsonl"), claude("kept"));
     let mut file = File::options().append(true).open(path).unwrap();
     let nested = format!("{}{}\n", "[".repeat(100_000), "]".repeat(100_000));
-    for line in ["\0\0\0\0\n", "\u{feff}\n", "{\"type\":\"hologram\"}\n", &nested, "{\"type\":"] {
+    for line in [
+        "\0\0\0\0\n",
+        "\u{feff}\n",
+        "{\"type\":\"hologram\"}\n",
+        &nested,
+        "{\"type\":",
+    ] {
         file.write_all(line.as_bytes()).unwrap();
     }
     drop(file);

@@ -24,7 +24,9 @@ fn a_database_that_another_program_has_locked_is_read() {
     let locked = Connection::open(person.path(OPENCODE)).unwrap();
     locked.execute_batch("BEGIN EXCLUSIVE").unwrap();
     person.survives();
-    locked.execute("UPDATE session SET title = 'not yet'", []).unwrap();
+    locked
+        .execute("UPDATE session SET title = 'not yet'", [])
+        .unwrap();
     let doctor = person.survives();
     assert!(!doctor.contains("not yet"));
     locked.execute_batch("ROLLBACK").unwrap();
@@ -35,7 +37,8 @@ fn what_stands_in_the_log_of_a_database_in_use_is_read() {
     let person = Person::new();
     let used = Connection::open(person.path(OPENCODE)).unwrap();
     used.pragma_update(None, "journal_mode", "WAL").unwrap();
-    used.execute("UPDATE session SET title = 'From the log'", []).unwrap();
+    used.execute("UPDATE session SET title = 'From the log'", [])
+        .unwrap();
     person.survives();
     let told = person.run(&["sessions", "list", "--tool", "opencode"]);
     assert!(told.out.contains("From the log"), "{}", told.out);
@@ -86,8 +89,13 @@ fn a_database_without_the_tables_or_of_a_newer_form_is_told() {
         drop(codex);
         let doctor = person.survives_with(&others());
         assert!(doctor.contains("state_5.sqlite: "), "{change}: {doctor}");
-        let reads = ["session", "message"].iter().all(|_| !change.contains("body"));
-        assert!(!reads || doctor.contains("opencode.db: "), "{change}: {doctor}");
+        let reads = ["session", "message"]
+            .iter()
+            .all(|_| !change.contains("body"));
+        assert!(
+            !reads || doctor.contains("opencode.db: "),
+            "{change}: {doctor}"
+        );
     }
 }
 
@@ -108,7 +116,9 @@ fn a_column_that_makes_values_without_end_takes_no_more_than_its_share() {
     let person = Person::new();
     let database = Connection::open(person.path(OPENCODE)).unwrap();
     database
-        .execute_batch("ALTER TABLE session ADD COLUMN big GENERATED ALWAYS AS (hex(zeroblob(400000000)))")
+        .execute_batch(
+            "ALTER TABLE session ADD COLUMN big GENERATED ALWAYS AS (hex(zeroblob(400000000)))",
+        )
         .unwrap();
     drop(database);
     let before = std::time::Instant::now();

@@ -22,9 +22,15 @@ fn places() -> [(PathBuf, String); 5] {
     let storage = PathBuf::from(".local/share/opencode/storage/session");
     [
         (PROJECT.into(), format!("{UUID}.jsonl")),
-        (DAY.into(), format!("rollout-2026-12-01T00-00-00-{UUID}.jsonl")),
+        (
+            DAY.into(),
+            format!("rollout-2026-12-01T00-00-00-{UUID}.jsonl"),
+        ),
         (chats, "session-2026-12-01T00-00-11111111.json".to_owned()),
-        (".dsh/sessions/--home-u-proj--/session-x".into(), "session.jsonl".to_owned()),
+        (
+            ".dsh/sessions/--home-u-proj--/session-x".into(),
+            "session.jsonl".to_owned(),
+        ),
         (storage.join("p"), "ses_x.json".to_owned()),
     ]
 }
@@ -42,7 +48,11 @@ fn links_in_a_circle_and_to_elsewhere_are_passed_over_and_told() {
     }
     symlink(".", person.path(".claude/projects/again")).unwrap();
     symlink(".", person.path(".codex/sessions/again")).unwrap();
-    symlink(person.path("elsewhere"), person.path(".claude/projects/linked")).unwrap();
+    symlink(
+        person.path("elsewhere"),
+        person.path(".claude/projects/linked"),
+    )
+    .unwrap();
     let doctor = person.survives();
     for (folder, name) in places() {
         let told = folder.join(name).to_str().unwrap().to_owned();
@@ -67,10 +77,15 @@ fn pipes_and_devices_are_not_opened_and_told() {
         let _ = fs::remove_file(person.path(name));
         make_node(&person.path(name), &["p"]);
     }
-    let zero = person.path(PROJECT).join("22222222-2222-4333-8444-555555555555.jsonl");
+    let zero = person
+        .path(PROJECT)
+        .join("22222222-2222-4333-8444-555555555555.jsonl");
     let is_root = make_node(&zero, &["c", "1", "5"]);
     // A document's parts, which are found when it is read.
-    for part in ["message/ses_dcc9f00f7ffeIMJkelrTYu1smA/msg_x.json", "part/x.json"] {
+    for part in [
+        "message/ses_dcc9f00f7ffeIMJkelrTYu1smA/msg_x.json",
+        "part/x.json",
+    ] {
         let path = person.path(".local/share/opencode/storage").join(part);
         make_node(&path, &["p"]);
     }
@@ -95,7 +110,9 @@ fn make_node(path: &Path, kind: &[&str]) -> bool {
 fn what_nobody_may_read_is_told_and_the_rest_is_listed() {
     let mut person = Person::new();
     let codex = person.path(".codex/sessions");
-    let file = person.path(PROJECT).join("720ba929-4265-47f7-8de8-2fd1083a871e.jsonl");
+    let file = person
+        .path(PROJECT)
+        .join("720ba929-4265-47f7-8de8-2fd1083a871e.jsonl");
     for path in [&codex, &file] {
         fs::set_permissions(path, Permissions::from_mode(0)).unwrap();
     }
@@ -159,7 +176,11 @@ fn names_that_are_no_utf_8_are_told_and_passed_over() {
     let chat = person.path(".gemini/tmp/gmproj/chats");
     fs::write(chat.join(name(b"session-\xfe.json")), "{}").unwrap();
     let doctor = person.survives();
-    assert_eq!(doctor.matches("its name is not UTF-8").count(), 3, "{doctor}");
+    assert_eq!(
+        doctor.matches("its name is not UTF-8").count(),
+        3,
+        "{doctor}"
+    );
 }
 
 #[test]
@@ -189,7 +210,10 @@ fn a_hundred_thousand_empty_files_are_nothing() {
         fs::File::create(folder.join(name)).unwrap();
     }
     let listed = person.listed();
-    assert_eq!(listed.iter().filter(|id| id.starts_with("claude:")).count(), 2);
+    assert_eq!(
+        listed.iter().filter(|id| id.starts_with("claude:")).count(),
+        2
+    );
     assert!(!person.run(&["doctor"]).out.contains("-many"));
     let (library, refreshed) = person.library();
     assert!(refreshed.notices.is_empty());
@@ -204,7 +228,12 @@ fn one_folder_for_all_tools_is_read_once_by_each() {
         super::copy(&person.path(folder), &all);
         fs::remove_dir_all(person.path(folder)).unwrap();
     }
-    for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "CODEX_SQLITE_HOME", "DSH_HOME"] {
+    for name in [
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "CODEX_SQLITE_HOME",
+        "DSH_HOME",
+    ] {
         person.variables.push((name, all.clone()));
     }
     let doctor = person.survives();
@@ -225,7 +254,12 @@ fn one_folder_for_all_tools_is_read_once_by_each() {
 #[test]
 fn without_a_home_there_are_ibids_own_sessions() {
     let person = Person::new();
-    for args in [&["sources"][..], &["doctor"], &["sessions", "list"], &["search", "x"]] {
+    for args in [
+        &["sources"][..],
+        &["doctor"],
+        &["sessions", "list"],
+        &["search", "x"],
+    ] {
         let mut command = person.command(args);
         let output = command.env_remove("HOME").output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();

@@ -112,7 +112,10 @@ fn use_the_commands(person: &Person) {
         person.run(&["prepare", "--session", id, "--max-reference-bytes", "600"]);
         person.run(&["search", "--session", id, "the"]);
     }
-    for path in state(&person.home()).into_keys().filter(|path| path.is_file()) {
+    for path in state(&person.home())
+        .into_keys()
+        .filter(|path| path.is_file())
+    {
         // Not every file is a session.
         let mut command = person.command(&["prepare", "--file"]);
         command.arg(path).output().unwrap();
@@ -134,7 +137,9 @@ fn reading_changes_nothing_of_another_tool() {
     let database = rusqlite::Connection::open(person.path(".local/share/opencode/opencode.db"));
     let database = database.unwrap();
     database.pragma_update(None, "journal_mode", "WAL").unwrap();
-    database.execute("UPDATE session SET title = 'From the log'", []).unwrap();
+    database
+        .execute("UPDATE session SET title = 'From the log'", [])
+        .unwrap();
     let before = state(&person.home());
     assert!(before.keys().any(|path| path.ends_with("opencode.db-wal")));
     use_the_library(&person);
@@ -144,14 +149,13 @@ fn reading_changes_nothing_of_another_tool() {
     drop(database);
 }
 
-fn assert_same(
-    before: &BTreeMap<PathBuf, State>,
-    after: &BTreeMap<PathBuf, State>,
-    by: &str,
-) {
+fn assert_same(before: &BTreeMap<PathBuf, State>, after: &BTreeMap<PathBuf, State>, by: &str) {
     for (path, state) in before {
         assert_eq!(Some(state), after.get(path), "{} by {by}", path.display());
     }
-    let new: Vec<&PathBuf> = after.keys().filter(|path| !before.contains_key(*path)).collect();
+    let new: Vec<&PathBuf> = after
+        .keys()
+        .filter(|path| !before.contains_key(*path))
+        .collect();
     assert!(new.is_empty(), "{new:?} by {by}");
 }

@@ -18,6 +18,7 @@ use crate::source::{Kind, Listed, Look, SourceError, SourceNotice, records, torn
 
 /// What stands before the id of a record.
 const UUID: &[u8] = b"\"uuid\":\"";
+
 /// What a list shows of a file.
 pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     let mut glance = Glance::of(path)?;

@@ -69,7 +69,7 @@ pub fn check(tool: Tool, data: &[u8]) {
 fn slow(tool: Tool, part: &Part) -> Option<Part> {
     let key = match tool {
         Tool::Codex => "role",
-        Tool::Dsh => "seq0",
+        Tool::Dsh => "cwd",
         _ => return None,
     };
     // It says how many bytes of another file count.

@@ -15,6 +15,7 @@ mod skim;
 mod tests;
 mod words;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -134,7 +135,8 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
             records: scan.unreadable,
         });
     }
-    if let Some((title, source)) = scan.title(|leaf| scan.has_node(leaf)) {
+    let known = scan.uuids();
+    if let Some((title, source)) = scan.title(|leaf| known.contains(leaf)) {
         builder.title(scan.last_time, title, source);
     }
     Ok(builder.finish())
@@ -335,9 +337,10 @@ impl Scan {
         }
     }
 
-    fn has_node(&self, uuid: &str) -> bool {
-        let is_it = |node: &Node| node.uuid.as_deref() == Some(uuid);
-        self.nodes.iter().any(is_it)
+    /// The records' own ids, where a summary may ask for them.
+    fn uuids(&self) -> HashSet<&str> {
+        let nodes = self.nodes.iter().filter(|_| !self.summaries.is_empty());
+        nodes.filter_map(|node| node.uuid.as_deref()).collect()
     }
 
     /// The title that the tool shows. A summary counts only when its leaf is a

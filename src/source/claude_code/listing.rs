@@ -16,6 +16,9 @@ use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::loose::Word;
 use crate::source::{Kind, Listed, Look, SourceError, SourceNotice, records, torn};
 
+/// What stands before the id of a record.
+const UUID: &[u8] = b"\"uuid\":\"";
+
 /// What a list shows of a file.
 pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     let mut glance = Glance::of(path)?;
@@ -149,15 +152,14 @@ impl Looking {
     fn finish(self, path: &Path, glance: &Glance, rest: &[&[u8]]) -> Listed {
         let scan = &self.scan;
         let about = scan.about(path);
-        let has_node = |uuid: &str| {
-            let mark = format!("\"uuid\":\"{uuid}\"");
-            let is_in = |bytes| memmem::find(bytes, mark.as_bytes()).is_some();
-            scan.has_node(uuid) || is_in(glance.head()) || is_in(glance.tail())
-        };
+        let mut known = scan.uuids();
+        if !scan.summaries.is_empty() {
+            known.extend([glance.head(), glance.tail()].into_iter().flat_map(uuids));
+        }
         let prompt = self
             .prompt
             .or(self.side_prompt.filter(|_| about.is_subagent));
-        let title = Listed::title(scan.title(has_node), prompt.as_deref());
+        let title = Listed::title(scan.title(|leaf| known.contains(leaf)), prompt.as_deref());
         let is_known = glance.is_whole() && self.skipped + scan.skipped == 0;
         let is_empty = is_known && !self.has_message;
         let told = rest.iter().rev().find_map(|line| moment(line));
@@ -204,6 +206,16 @@ impl Default for Marks {
             request: memmem::Finder::new("\"requestSessionId\":\""),
         }
     }
+}
+
+/// The ids of the records in these bytes.
+fn uuids(bytes: &[u8]) -> impl Iterator<Item = &str> {
+    let at = memmem::find_iter(bytes, UUID).map(|at| at + UUID.len());
+    at.filter_map(|at| {
+        let rest = bytes.get(at..)?;
+        let uuid = rest.get(..memchr::memchr(b'"', rest)?)?;
+        std::str::from_utf8(uuid).ok()
+    })
 }
 
 impl Marks {

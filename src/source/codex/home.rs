@@ -257,6 +257,8 @@ fn read_database(path: &Path, id: &str) -> Result<Names, SourceError> {
 pub(super) fn database_names(path: &Path) -> Result<HashMap<String, String>, SourceError> {
     ask(path, |connection| {
         let mut names = HashMap::new();
+        // Without this column it is of another form, and not of no names.
+        connection.prepare("SELECT id FROM threads")?;
         let mut rows = connection.prepare("SELECT * FROM threads")?;
         let mut rows = rows.query([])?;
         while let Some(row) = rows.next()? {

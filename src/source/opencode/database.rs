@@ -41,6 +41,8 @@ pub(super) fn list(path: &Path) -> Result<Vec<Entry>, SourceError> {
         let can_look = has_index(connection, "message", "session_id")?
             && has_index(connection, "part", "message_id")?;
         let mut entries = Vec::new();
+        // Without this column it is of another form, and not of no sessions.
+        connection.prepare("SELECT id FROM session")?;
         let mut rows = connection.prepare("SELECT * FROM session")?;
         let mut rows = rows.query([])?;
         while let Some(row) = rows.next()? {

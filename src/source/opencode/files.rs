@@ -2,7 +2,7 @@
 //! `message/<session>/*.json`, and `part/<message>/*.json` or, in old ones,
 //! `part/*.json`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -114,6 +114,7 @@ fn worktree(storage: &Path, project: Option<&str>) -> Option<String> {
 fn messages(storage: &Path, session: &str, stored: &mut Stored) {
     let parts = storage.join("part");
     let mut without_folder = HashMap::new();
+    let mut seen = HashSet::new();
     for file in message_files(storage, session) {
         stored.records += 1;
         let data = records::document(&file);
@@ -121,6 +122,11 @@ fn messages(storage: &Path, session: &str, stored: &mut Stored) {
             stored.skipped += 1;
             continue;
         };
+        // Parts belong to one message, whatever a copy of its document says.
+        if !seen.insert(message.id.clone()) {
+            stored.skipped += 1;
+            continue;
+        }
         let folder = parts.join(&message.id);
         if records::is_plain_name(&message.id) && folder.is_dir() {
             for file in documents(&folder) {

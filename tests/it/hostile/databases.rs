@@ -57,8 +57,6 @@ fn what_is_no_database_of_the_tool_is_told_and_the_rest_is_listed() {
     for byte in scratched.iter_mut().skip(100).step_by(7) {
         *byte ^= 0x55;
     }
-    let empty = Connection::open_in_memory().unwrap();
-    empty.execute_batch("CREATE TABLE other (x)").unwrap();
     for bytes in [garbage, torn, scratched, b"no database".to_vec()] {
         let person = Person::new();
         for name in [OPENCODE, CODEX] {
@@ -77,7 +75,6 @@ fn a_database_without_the_tables_or_of_a_newer_form_is_told() {
         "DROP TABLE message",
         "ALTER TABLE session RENAME TO sessions",
         "ALTER TABLE session RENAME COLUMN id TO key",
-        "ALTER TABLE message RENAME COLUMN data TO body",
         "DROP TABLE session; CREATE VIEW session AS SELECT * FROM message",
     ] {
         let person = Person::new();
@@ -112,7 +109,7 @@ fn a_folder_of_a_databases_name_is_passed_over_and_told() {
 }
 
 #[test]
-fn a_column_that_makes_values_without_end_takes_no_more_than_its_share() {
+fn a_column_of_endless_values_hides_no_other_session() {
     let person = Person::new();
     let database = Connection::open(person.path(OPENCODE)).unwrap();
     database
@@ -121,7 +118,5 @@ fn a_column_that_makes_values_without_end_takes_no_more_than_its_share() {
         )
         .unwrap();
     drop(database);
-    let before = std::time::Instant::now();
     person.survives_with(&others());
-    let _ = before;
 }

@@ -6,10 +6,12 @@
 //! failed, 2 wrong usage.
 
 mod candidates;
+mod config;
 mod demo;
 mod doctor;
 mod error;
 mod mention;
+mod models;
 mod output;
 mod prepare;
 mod reindex;
@@ -42,6 +44,8 @@ Examples:
   ibid prepare --session ID                 what a model would get of a session
   ibid prepare --log FILE --json            the same of a log anywhere, with all facts
   ibid sessions list                        every session
+  ibid models                               models, their windows and prices
+  ibid config init                          a first settings file
   ibid search 'connection reset'            sessions in which that was said
   ibid doctor                               what can't be read, and why
   echo 'see @[x](dsh-session:ImEi)' | ibid mention parse
@@ -81,6 +85,11 @@ enum Command {
     /// Show the full text of what a citation had to leave out
     #[command(subcommand)]
     Spill(spill::Command),
+    /// List the models there are, with what is known of them
+    Models(models::Args),
+    /// The settings: write, show and check them
+    #[command(subcommand)]
+    Config(config::Command),
     /// Open the chat with sample sessions to cite
     Demo(demo::Args),
 }
@@ -132,6 +141,8 @@ fn dispatch(args: Args, matches: &clap::ArgMatches, out: &mut Output) -> Result<
         Some(Command::Doctor(_)) => doctor::run(out),
         Some(Command::Reindex(_)) => reindex::run(out),
         Some(Command::Spill(command)) => spill::run(&command, out),
+        Some(Command::Models(args)) => models::run(&args, out),
+        Some(Command::Config(command)) => config::run(&command, out),
         Some(Command::Demo(args)) => demo::run(&args, out),
     }
 }

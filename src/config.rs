@@ -1,39 +1,73 @@
 //! Settings: what a person can choose, from `config.toml` in ibid's home.
+//!
+//! `assets/config.toml` is the one place of defaults. It is read like a
+//! person's own file, which is laid over it. Everything that is wrong in a file
+//! is told at once, each with its place.
 
+mod assembly;
+mod key;
+mod models;
+mod problem;
+mod providers;
+mod references;
+mod section;
+mod shown;
+mod sources;
+mod starter;
+mod values;
+
+use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use thiserror::Error;
+use toml::de::{DeTable, DeValue};
+
+pub use assembly::{models, servers};
+pub use problem::Problem;
+pub use providers::ProviderConfig;
+pub use shown::Shown;
+pub use sources::SourceConfig;
+pub use starter::write_starter;
 
 use crate::chat::ReviewPolicy;
-use crate::reference::{ReferenceConfig, ReferenceError, ReferenceSettings};
-use crate::tool::Tool;
+use crate::model::offline;
+use crate::reference::ports::ModelRoute;
+use crate::reference::{ReferenceConfig, ReferenceSettings};
+use problem::{Problems, Wrong};
+use section::{Section, one_of, text, unknown_name};
 
 /// The name of the file in ibid's home.
 pub const FILE_NAME: &str = "config.toml";
 
 /// The settings that hold where the file says nothing, as that file.
 const DEFAULTS: &str = include_str!("../assets/config.toml");
+/// Where they are, for the one who breaks them.
+const DEFAULTS_PATH: &str = "assets/config.toml";
+
+/// The sections and settings that stand in none.
+const NAMES: &[&str] = &["model", "review", "references", "sources", "providers"];
+
+const REVIEWS: [(&str, ReviewPolicy); 3] = [
+    ("always", ReviewPolicy::Always),
+    ("when-omitted", ReviewPolicy::WhenOmitted),
+    ("never", ReviewPolicy::Never),
+];
 
 /// Checked settings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Config {
+    /// The model of new sessions; `None` for the one that needs no network.
+    pub model: Option<ModelRoute>,
     /// When a message that cites sessions is shown before it is sent.
     pub review: ReviewPolicy,
     /// The limits of citing.
     pub references: ReferenceConfig,
     /// Whose sessions are listed, and which of them.
     pub sources: SourceConfig,
-}
-
-/// Which sessions are listed beside ibid's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceConfig {
-    /// The other tools whose sessions are listed.
-    pub tools: Vec<Tool>,
-    /// Whether lists show the sessions that other sessions' agents made.
-    pub show_subagents: bool,
+    /// The providers of models, by name.
+    pub providers: BTreeMap<String, ProviderConfig>,
 }
 
 /// Why the settings can't be used.
@@ -47,41 +81,31 @@ pub enum ConfigError {
         /// Why.
         cause: io::Error,
     },
-    /// The file is no TOML, or names a setting that there is not.
-    #[error("the settings in {} are not valid, line {line}: {problem}", path.display())]
+    /// Something in it is wrong.
+    #[error("the settings in {} are not valid{}", path.display(), told(problems))]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What, as the parser tells it.
-        problem: String,
+        /// All that is wrong, in the order of the file.
+        problems: Vec<Problem>,
     },
-    /// A setting is out of its range.
-    #[error("the settings in {} are not valid: {cause}", path.display())]
-    OutOfRange {
-        /// The file.
-        path: PathBuf,
-        /// Which one, and why.
-        cause: ReferenceError,
-    },
-    /// A tool that ibid can't read the sessions of.
+    /// There is a file already where the first one was to be written.
     #[error(
-        "the settings in {} are not valid: there is no tool {name:?} to list the sessions of; \
-         the tools are {}", path.display(), tools()
+        "there are settings already in {}; change them there, or move them away first",
+        path.display()
     )]
-    UnknownTool {
+    Exists {
         /// The file.
         path: PathBuf,
-        /// The name.
-        name: String,
     },
-}
-
-/// The names of the tools whose sessions can be listed.
-fn tools() -> String {
-    let names: Vec<&str> = Tool::OTHERS.iter().map(|tool| tool.name()).collect();
-    names.join(", ")
+    /// The first file can't be written.
+    #[error("the settings can't be written to {}: {cause}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
 }
 
 impl ConfigError {
@@ -90,66 +114,118 @@ impl ConfigError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unreadable { .. } => "CONFIG_UNREADABLE",
-            Self::Invalid { .. } | Self::UnknownTool { .. } => "CONFIG_INVALID",
-            Self::OutOfRange { cause, .. } => cause.code().unwrap_or("CONFIG_INVALID"),
+            Self::Invalid { .. } => "CONFIG_INVALID",
+            Self::Exists { .. } => "CONFIG_EXISTS",
+            Self::Unwritable { .. } => "CONFIG_UNWRITABLE",
         }
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct File {
-    review: Option<ReviewPolicy>,
-    references: References,
-    sources: Sources,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct Sources {
-    tools: Option<Vec<String>>,
-    #[serde(alias = "show_subagents")]
-    show_subagents: Option<bool>,
-}
-
-impl Sources {
-    /// These settings, and those of `defaults` where they say nothing.
-    fn over(self, defaults: Self, path: &Path) -> Result<SourceConfig, ConfigError> {
-        let names = self.tools.or(defaults.tools).unwrap_or_default();
-        let tools = names.into_iter().map(|name| {
-            let tool = Tool::named(&name).filter(|tool| Tool::OTHERS.contains(tool));
-            tool.ok_or_else(|| ConfigError::UnknownTool {
-                path: path.to_owned(),
-                name,
-            })
-        });
-        Ok(SourceConfig {
-            tools: tools.collect::<Result<_, _>>()?,
-            show_subagents: self
-                .show_subagents
-                .or(defaults.show_subagents)
-                .unwrap_or_default(),
-        })
+/// One problem in the same line, several below each other.
+fn told(problems: &[Problem]) -> String {
+    match problems {
+        [only] => format!(", {only}"),
+        _ => problems.iter().fold(":".to_owned(), |told, problem| {
+            format!("{told}\n  {problem}")
+        }),
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct References {
-    #[serde(rename = "max-references")]
-    max: Option<usize>,
-    candidate_limit: Option<usize>,
-    max_bytes: Option<u64>,
-    context_fraction: Option<f64>,
+/// A file as it was written.
+#[derive(Debug, Default)]
+struct Given {
+    model: Option<ModelRoute>,
+    review: Option<ReviewPolicy>,
+    references: ReferenceSettings,
+    sources: sources::Given,
+    providers: BTreeMap<String, providers::Given>,
 }
 
-impl File {
-    fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        toml::from_str(text).map_err(|error| ConfigError::Invalid {
-            path: path.to_owned(),
-            line: line_of(text, &error),
-            problem: error.message().to_owned(),
-        })
+impl Given {
+    /// Reads a file's text, over the settings that hold without it. Paths in
+    /// it start at `folder`.
+    fn read(text: &str, folder: &Path, defaults: &Self) -> Result<Self, Vec<Problem>> {
+        let mut problems = Problems::of(text);
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in errors {
+            let wrong = Wrong::new(error.message());
+            problems.add(&error.span().unwrap_or(0..0), String::new(), wrong);
+        }
+        // What a text that is no TOML means is not sure enough to be judged.
+        let problems_of_form = problems.into_vec();
+        if !problems_of_form.is_empty() {
+            return Err(problems_of_form);
+        }
+        let mut problems = Problems::of(text);
+        let given = Self::of(&Section::file(&table), folder, defaults, &mut problems);
+        match problems.into_vec() {
+            problems if problems.is_empty() => Ok(given),
+            problems => Err(problems),
+        }
+    }
+
+    fn of(file: &Section<'_>, folder: &Path, defaults: &Self, problems: &mut Problems<'_>) -> Self {
+        file.only(NAMES, problems);
+        let mut given = Self {
+            model: file.get("model", problems, route),
+            review: file.get("review", problems, one_of("review", &REVIEWS)),
+            ..Self::default()
+        };
+        if let Some(section) = file.inner("references", problems) {
+            given.references = references::read(&section, problems);
+        }
+        if let Some(section) = file.inner("sources", problems) {
+            given.sources = sources::Given::read(&section, problems);
+        }
+        if let Some(section) = file.inner("providers", problems) {
+            given.providers = providers::read(&section, folder, &defaults.providers, problems);
+        }
+        let route = given.model.as_ref();
+        let wrong = route.and_then(|route| unusable(route, &given.providers, &defaults.providers));
+        if let Some(wrong) = wrong {
+            file.refuse_setting("model", wrong, problems);
+        }
+        given
+    }
+}
+
+/// Why the chosen model can't be asked: of providers that the person's file
+/// names, and of those that are known without it.
+fn unusable(
+    route: &ModelRoute,
+    own: &BTreeMap<String, providers::Given>,
+    known: &BTreeMap<String, providers::Given>,
+) -> Option<Wrong> {
+    let ModelRoute { provider, model } = route;
+    if provider == offline::PROVIDER {
+        let is_there = model == offline::MODEL;
+        return (!is_there).then(|| unknown_name(model, "offline model", [offline::MODEL]));
+    }
+    if own.get(provider).is_some_and(providers::Given::is_off) {
+        return Some(Wrong::new("this provider has `enabled = false`"));
+    }
+    if own.contains_key(provider) || known.contains_key(provider) {
+        return None;
+    }
+    let names = own.keys().chain(known.keys()).map(String::as_str);
+    Some(unknown_name(
+        provider,
+        "provider",
+        names.chain([offline::PROVIDER]),
+    ))
+}
+
+/// A model with its provider, `provider/model`.
+fn route(value: &DeValue<'_>) -> Result<ModelRoute, Wrong> {
+    let written = text(value)?;
+    match written.split_once('/') {
+        Some((provider, model)) if !provider.is_empty() && !model.is_empty() => Ok(ModelRoute {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+        }),
+        _ => Err(Wrong::new(
+            "a model is written with its provider, as \"openai/gpt-5\"",
+        )),
     }
 }
 
@@ -168,92 +244,53 @@ impl Config {
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
-        let defaults = File::parse(DEFAULTS, Path::new("assets/config.toml"))?;
-        let file = File::parse(text, path)?;
-        let (own, else_) = (file.references, defaults.references);
-        let references = ReferenceConfig::new(ReferenceSettings {
-            max_references: own.max.or(else_.max),
-            candidate_limit: own.candidate_limit.or(else_.candidate_limit),
-            max_reference_bytes: own.max_bytes.or(else_.max_bytes),
-            context_fraction: own.context_fraction.or(else_.context_fraction),
-        })
-        .map_err(|cause| ConfigError::OutOfRange {
-            path: path.to_owned(),
-            cause,
+        let invalid = |path: &Path| {
+            let path = path.to_owned();
+            |problems| ConfigError::Invalid { path, problems }
+        };
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let shipped = Path::new(DEFAULTS_PATH);
+        let defaults =
+            Given::read(DEFAULTS, folder, &Given::default()).map_err(invalid(shipped))?;
+        let given = Given::read(text, folder, &defaults).map_err(invalid(path))?;
+        let references = given.references.over(defaults.references);
+        // Each was in its range by itself, and none depends on another.
+        let references = ReferenceConfig::new(references).map_err(|error| {
+            let mut problems = Problems::of(text);
+            problems.add(&(0..0), "references".to_owned(), Wrong::new(error));
+            invalid(path)(problems.into_vec())
         })?;
+        let mut providers = defaults.providers;
+        for (name, own) in given.providers {
+            let under = providers.remove(&name).unwrap_or_default();
+            providers.insert(name, own.over(under));
+        }
+        let providers = providers.into_iter();
         Ok(Self {
-            review: file.review.or(defaults.review).unwrap_or_default(),
+            model: given.model.or(defaults.model),
+            review: given.review.or(defaults.review).unwrap_or_default(),
             references,
-            sources: file.sources.over(defaults.sources, path)?,
+            sources: given.sources.over(defaults.sources),
+            providers: providers
+                .filter_map(|(name, given)| Some((name, given.whole()?)))
+                .collect(),
         })
+    }
+
+    /// The word in the settings for when messages are shown.
+    fn review_word(&self) -> &'static str {
+        let mut words = REVIEWS.iter();
+        let found = words.find(|(_, review)| *review == self.review);
+        found.map_or("always", |(word, _)| word)
     }
 }
 
-/// Where the parser stopped, as a line from 1.
-fn line_of(text: &str, error: &toml::de::Error) -> usize {
-    let at = error.span().map_or(0, |span| span.start);
-    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = toml::to_string(self).map_err(|_| fmt::Error)?;
+        out.write_str(&text)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Config, ConfigError> {
-        Config::parse(text, Path::new("config.toml"))
-    }
-
-    #[test]
-    fn the_defaults_file_says_what_holds_without_it() {
-        let shipped = File::parse(DEFAULTS, Path::new("assets/config.toml")).unwrap();
-        assert_eq!(shipped.review, Some(ReviewPolicy::Always));
-        assert_eq!(shipped.references.max, Some(3));
-        let defaults = parse("").unwrap();
-        assert_eq!(defaults.references, ReferenceConfig::default());
-        assert_eq!(defaults.review, ReviewPolicy::Always);
-    }
-
-    #[test]
-    fn every_tool_is_listed_without_its_subagents_unless_something_else_is_said() {
-        let defaults = parse("").unwrap().sources;
-        assert_eq!(defaults.tools, Tool::OTHERS);
-        assert!(!defaults.show_subagents);
-        let config = parse("[sources]\ntools = [\"codex\"]\nshow-subagents = true").unwrap();
-        assert_eq!(config.sources.tools, [Tool::Codex]);
-        assert!(config.sources.show_subagents);
-        assert!(
-            parse("[sources]\ntools = []")
-                .unwrap()
-                .sources
-                .tools
-                .is_empty()
-        );
-        for name in ["ibid", "emacs", ""] {
-            let error = parse(&format!("[sources]\ntools = [\"{name}\"]")).unwrap_err();
-            assert_eq!(error.code(), "CONFIG_INVALID");
-            assert!(error.to_string().contains("claude"), "{error}");
-        }
-    }
-
-    #[test]
-    fn settings_are_taken() {
-        let config = parse("review = \"when-omitted\"\n[references]\nmax-bytes = 1000").unwrap();
-        assert_eq!(config.review, ReviewPolicy::WhenOmitted);
-        assert_eq!(config.references.max_reference_bytes(), Some(1000));
-    }
-
-    #[test]
-    fn an_unknown_setting_is_named_with_its_line() {
-        let error = parse("\nreveiw = \"never\"").unwrap_err();
-        assert_eq!(error.code(), "CONFIG_INVALID");
-        let text = error.to_string();
-        assert!(text.contains("reveiw") && text.contains("line 2"), "{text}");
-    }
-
-    #[test]
-    fn a_value_out_of_range_is_named() {
-        let error = parse("[references]\nmax-references = 4").unwrap_err();
-        assert_eq!(error.code(), "SESSION_REFERENCE_INVALID_CONFIG");
-        assert!(error.to_string().contains("maxReferences"), "{error}");
-    }
-}
+mod tests;

@@ -1,22 +1,53 @@
 //! Language models behind one face: the providers that answer requests, and
 //! the catalogue of what is known of their models.
 //!
-//! Owns the face ([`Provider`]), the registry ([`Models`]) and the provider
-//! that needs no network ([`offline`]). Knows nothing of logs, turns or the
-//! screen: a caller sends messages and appends what comes back.
+//! Owns the face ([`Provider`]), the registry ([`Models`]), the provider that
+//! needs no network ([`offline`]) and the one that asks a server
+//! ([`HttpProvider`]). Knows nothing of logs, turns or the screen: a caller
+//! sends messages and appends what comes back.
 
+mod anthropic;
+mod catalogue;
+mod configured;
+mod connect;
+pub mod decoder;
+mod endpoint;
 mod error;
+mod gemini;
+mod http;
+mod key;
+mod listing;
 pub mod offline;
+mod ollama;
+mod openai_chat;
+mod openai_responses;
+mod piece;
+mod prompt;
+mod provider;
+mod reading;
+mod redact;
+pub mod retry;
+mod verdict;
+mod wait;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::future::ready;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 
-pub use error::ModelError;
+pub use catalogue::{
+    Catalogue, Entry, Facts, Layer, Origin, Refreshed, ShippedError, StoredError, StoredModels,
+};
+pub use configured::Configured;
+pub use endpoint::{Api, Endpoint, ExposeSecret, FixedKey, KeySource, Options, SecretString};
+pub use error::{ErrorClass, ModelError, NetworkFault, TimeLimit, Told};
+pub use key::{KeyError, KeyPlace, KeyStanding, PlacedKey};
+pub use provider::HttpProvider;
 
 use crate::reference::ports::{ModelRoute, ModelWindows, WindowError};
 use crate::session::Message;
@@ -55,8 +86,24 @@ pub enum Delta {
     Reasoning(String),
     /// What the request took so far; the latest counts.
     Usage(Usage),
+    /// The request failed before any text came, and is made again after a
+    /// while. The answer goes on by itself.
+    Waiting(Waiting),
     /// The answer is whole. Nothing follows.
     Finished(FinishReason),
+}
+
+/// Why and how long a request waits before it is made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Which attempt failed, from 1.
+    pub attempt: u32,
+    /// How long it waits, from now on.
+    pub wait: Duration,
+    /// The stable code of what went wrong.
+    pub code: &'static str,
+    /// What went wrong, for people.
+    pub why: String,
 }
 
 /// What a request took, in tokens as its provider counts them.
@@ -105,6 +152,15 @@ pub trait Provider: Send + Sync {
     /// `MODEL_NOT_FOUND` when the provider has no such model, `MODEL_FAILED`
     /// when it can't tell.
     fn model_info<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Result<ModelInfo, ModelError>>;
+
+    /// Asks the provider itself which models it has. Takes the place of what
+    /// [`models`](Self::models) gave before.
+    ///
+    /// # Errors
+    /// What asking meets.
+    fn list_models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
+        Box::pin(ready(Ok(self.models())))
+    }
 
     /// Asks a model. Nothing happens before the stream is polled first, and
     /// dropping the stream cancels the request.

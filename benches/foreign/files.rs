@@ -441,8 +441,14 @@ impl Writer {
         if shape != Shape::Dialogue {
             for _ in 0..6 {
                 for kind in ["reasoning-chunks", "text-chunks"] {
-                    let pieces: String = (0..150).map(|n| format!("\" piece{n}\",")).collect();
-                    let times: String = (0..150).map(|n| format!("{},", n % 29)).collect();
+                    let pieces = (0..150)
+                        .map(|n| format!("\" piece{n}\","))
+                        .collect::<Vec<_>>()
+                        .concat();
+                    let times = (0..150)
+                        .map(|n| format!("{},", n % 29))
+                        .collect::<Vec<_>>()
+                        .concat();
                     self.dsh(
                         false,
                         kind,

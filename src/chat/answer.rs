@@ -86,6 +86,7 @@ impl Chat {
                 Delta::Text(text) => received.text.push_str(&text),
                 Delta::Reasoning(text) => received.reasoning.push_str(&text),
                 Delta::Usage(usage) => received.usage = Some(usage),
+                Delta::Waiting(_) => {}
                 Delta::Finished(reason) => received.finish = Some(reason),
             }
         }

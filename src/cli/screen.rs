@@ -1,10 +1,11 @@
 //! The way into the screen.
 
-use std::sync::Arc;
-
-use super::CliError;
+use super::{CliError, models};
 use crate::chat::ReviewPolicy;
-use crate::model::{Models, offline::Offline};
+use crate::config::Config;
+use crate::model::Catalogue;
+use crate::model::offline::{self, Offline};
+use crate::reference::ports::ModelRoute;
 use crate::runtime::Services;
 
 /// The directory that the program was started in.
@@ -19,9 +20,46 @@ pub(super) fn open() -> Result<(), CliError> {
     let (home, config) = super::home()?;
     // The home is about to be made, if it is not there.
     let library = super::open_library(&home, &config, Some(home.cache_file()));
-    let models = Models::new().with(Arc::new(Offline::default()));
+    let (models, catalogue) = models::assembled(&home, &config)?;
     let services = Services::new(home, library, models, config.references.clone());
-    open_with(services, config.review)
+    open_with(services, Start::chosen(&config, &catalogue))
+}
+
+/// What a conversation begins with.
+#[cfg_attr(
+    not(feature = "tui"),
+    expect(dead_code, reason = "without a screen no conversation begins")
+)]
+pub(super) struct Start {
+    route: ModelRoute,
+    context_window: Option<u64>,
+    review: ReviewPolicy,
+}
+
+impl Start {
+    /// The model that the settings name, else the offline one.
+    fn chosen(config: &Config, catalogue: &Catalogue) -> Self {
+        match &config.model {
+            Some(route) if route.provider != offline::PROVIDER => {
+                let known = catalogue.entry(&route.provider, &route.model);
+                Self {
+                    route: route.clone(),
+                    context_window: known.and_then(|entry| entry.facts.context_window),
+                    review: config.review,
+                }
+            }
+            _ => Self::offline(config.review),
+        }
+    }
+
+    /// The model that needs no network.
+    pub(super) fn offline(review: ReviewPolicy) -> Self {
+        Self {
+            route: Offline::route(),
+            context_window: Some(offline::CONTEXT_WINDOW),
+            review,
+        }
+    }
 }
 
 /// Says what to run instead where no screen can be opened.
@@ -49,22 +87,15 @@ pub(super) fn require_terminal() -> Result<(), CliError> {
 
 /// Opens the chat on these services.
 #[cfg(feature = "tui")]
-pub(super) fn open_with(services: Services, review: ReviewPolicy) -> Result<(), CliError> {
-    use crate::model::Provider as _;
+pub(super) fn open_with(services: Services, start: Start) -> Result<(), CliError> {
     use crate::runtime::{Runtime, begin};
     use crate::tui;
 
     let (slot, draft_file, draft) = begin(&services.home, current_dir())?;
-    let route = Offline::route();
-    let window = Offline::default()
-        .models()
-        .into_iter()
-        .find(|info| info.id == route.model)
-        .and_then(|info| info.context_window);
     let setup = tui::Setup {
-        route,
-        context_window: window,
-        review,
+        route: start.route,
+        context_window: start.context_window,
+        review: start.review,
         max_references: services.resolver.config().max_references(),
         theme: tui::Theme::new(std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())),
         zone: jiff::tz::TimeZone::system(),
@@ -90,6 +121,6 @@ pub(super) fn open_with(services: Services, review: ReviewPolicy) -> Result<(), 
 
 /// This build has no screen.
 #[cfg(not(feature = "tui"))]
-pub(super) fn open_with(_: Services, _: ReviewPolicy) -> Result<(), CliError> {
+pub(super) fn open_with(_: Services, _: Start) -> Result<(), CliError> {
     require_terminal()
 }

@@ -128,7 +128,10 @@ impl LogFiles for ToolLogs {
     }
 
     fn holds(&self, path: &Path) -> bool {
-        self.place_of(path).is_some()
+        let is_near = |place: &PathBuf| path == place || path.parent() == Some(place);
+        let mut places = self.places.iter();
+        places
+            .any(|place| is_near(place) || (self.adapter.is_tree(place) && path.starts_with(place)))
     }
 
     fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {

@@ -116,10 +116,12 @@ impl Library {
     ) -> Result<Refreshed, Cause> {
         let mut changed = Vec::new();
         let mut unsure: Vec<Tool> = Vec::new();
-        for path in paths {
-            let Some(logs) = self.all().find(|logs| logs.holds(path)) else {
-                continue;
-            };
+        // Several tools can have been told to use the same folder.
+        let held = paths.into_iter().flat_map(|path| {
+            let holders = self.all().filter(move |logs| logs.holds(path));
+            holders.map(move |logs| (path, logs))
+        });
+        for (path, logs) in held {
             let tool = logs.tool();
             let found = logs.at(path);
             let known = found.as_ref().and_then(|log| self.known_stamp(log));

@@ -32,6 +32,19 @@ pub struct ReferenceSettings {
     pub context_fraction: Option<f64>,
 }
 
+impl ReferenceSettings {
+    /// These settings, and those of `others` where they say nothing.
+    #[must_use]
+    pub fn over(self, others: Self) -> Self {
+        Self {
+            max_references: self.max_references.or(others.max_references),
+            candidate_limit: self.candidate_limit.or(others.candidate_limit),
+            max_reference_bytes: self.max_reference_bytes.or(others.max_reference_bytes),
+            context_fraction: self.context_fraction.or(others.context_fraction),
+        }
+    }
+}
+
 impl Default for ReferenceConfig {
     fn default() -> Self {
         Self {

@@ -15,7 +15,7 @@ use crate::threads::lock;
 use crate::tool::Tool;
 
 /// How many rows a list gets.
-pub(super) const ROWS: usize = 1_000;
+const ROWS: usize = 1_000;
 
 /// A question for sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

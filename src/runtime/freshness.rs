@@ -48,6 +48,9 @@ pub(super) struct Standing {
     pub(super) indexing: Option<(usize, usize)>,
     /// How many sessions of how many were read for searching, while any are.
     pub(super) reading: Option<(usize, usize)>,
+    /// Whether not all was read for searching since the start, whoever else
+    /// reads meanwhile.
+    is_filling: bool,
     /// Why the folder could not be listed the last time.
     pub(super) failed: Option<String>,
 }
@@ -56,8 +59,8 @@ impl Standing {
     /// How much of what was said is known, while some of it may not be: 0 of 0
     /// where that can't be told yet.
     pub(super) fn texts(&self) -> Option<(usize, usize)> {
-        let counted = self.reading.filter(|(_, of)| *of > 0);
-        counted.or(self.indexing).or(self.reading)
+        let filling = self.is_filling.then_some((0, 0));
+        self.reading.or(self.indexing).or(filling)
     }
 }
 
@@ -113,13 +116,15 @@ impl Runtime {
         // Nothing is known yet, which is not the same as that there is nothing.
         let standing = &mut lock(&self.freshness.state).standing;
         standing.indexing = Some((0, 0));
-        standing.reading = Some((0, 0));
+        standing.is_filling = true;
         let mut keeper = self.keeper();
         self.tasks.spawn_blocking(move || {
             keeper.recall();
             keeper.refresh();
             keeper.verify();
             keeper.read_texts();
+            lock(&keeper.freshness.state).standing.is_filling = false;
+            keeper.tell_read();
         });
     }
 
@@ -204,17 +209,21 @@ impl Keeper {
             lock(&self.freshness.state).standing.reading = reading;
             if told.elapsed() >= TELL_EVERY {
                 told = Instant::now();
-                let _ = self.done.blocking_send(Done::TextsRead);
+                self.tell_read();
             }
         });
         let reading = lock(&self.freshness.state).standing.reading.take();
         if reading.is_some() {
-            // Nobody waits for it when the program ends.
-            let _ = self.done.blocking_send(Done::TextsRead);
+            self.tell_read();
         }
         if let Err(error) = read {
             self.say(Notice::Failed(failure(error.code(), error)));
         }
+    }
+
+    fn tell_read(&self) {
+        // Nobody waits for it when the program ends.
+        let _ = self.done.blocking_send(Done::TextsRead);
     }
 
     /// Looks at these files again, and at nothing else.
@@ -306,20 +315,22 @@ mod tests {
 
     #[test]
     fn what_can_be_searched_is_counted_as_soon_as_it_is_known() {
-        let standing = |indexing, reading| Standing {
-            indexing,
-            reading,
-            failed: None,
-        };
-        for (indexing, reading, texts) in [
-            (None, None, None),
-            (Some((0, 0)), Some((0, 0)), Some((0, 0))),
-            (Some((7, 9)), Some((0, 0)), Some((7, 9))),
-            (None, Some((0, 0)), Some((0, 0))),
-            (None, Some((3, 4)), Some((3, 4))),
-            (Some((1, 2)), Some((3, 4)), Some((3, 4))),
-        ] {
-            assert_eq!(standing(indexing, reading).texts(), texts);
+        let cases = [
+            (None, None, false, None),
+            (Some((0, 0)), None, true, Some((0, 0))),
+            (Some((7, 9)), None, true, Some((7, 9))),
+            (None, None, true, Some((0, 0))),
+            (None, Some((3, 4)), false, Some((3, 4))),
+            (Some((1, 2)), Some((3, 4)), true, Some((3, 4))),
+        ];
+        for (indexing, reading, is_filling, texts) in cases {
+            let standing = Standing {
+                indexing,
+                reading,
+                is_filling,
+                failed: None,
+            };
+            assert_eq!(standing.texts(), texts);
         }
     }
 

@@ -8,6 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stamp::Stamp;
 
+/// Why something is passed over.
+const LINK: &str = "it is a link, and links are not followed";
+const NAMELESS: &str = "its name is not UTF-8";
+
 /// A file that may hold sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
@@ -65,7 +69,8 @@ impl Walk {
         self.cancel.is_cancelled()
     }
 
-    /// Adds a file if it is a regular one that is not empty.
+    /// Adds a file if it is a regular one that is not empty. Links are not
+    /// followed, and pipes and devices are nothing to read.
     pub(super) fn file(&mut self, path: PathBuf, native_id: Option<String>) {
         let metadata = fs::symlink_metadata(&path);
         self.regular(path, metadata, native_id);
@@ -84,11 +89,14 @@ impl Walk {
         native_id: Option<String>,
     ) {
         match metadata {
-            Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {
-                let stamp = Stamp::of(&metadata);
-                self.found(path, stamp, native_id);
+            Ok(metadata) if metadata.is_file() => {
+                if metadata.len() > 0 {
+                    let stamp = Stamp::of(&metadata);
+                    self.found(path, stamp, native_id);
+                }
             }
-            Ok(_) => {}
+            Ok(metadata) if metadata.is_symlink() => self.pass_over(path, LINK),
+            Ok(_) => self.pass_over(path, "it is no regular file"),
             Err(cause) => self.obstacle(path, cause),
         }
     }
@@ -96,7 +104,7 @@ impl Walk {
     /// Adds a file in a state that is made of several.
     pub(super) fn found(&mut self, path: PathBuf, stamp: Stamp, native_id: Option<String>) {
         if path.to_str().is_none() {
-            return self.nameless(path);
+            return self.pass_over(path, NAMELESS);
         }
         self.files.push(FoundFile {
             path,
@@ -105,11 +113,29 @@ impl Walk {
         });
     }
 
-    /// Calls `visit` with each entry of a folder that is a folder or a regular
-    /// file: links are not followed, and pipes and devices are nothing to
-    /// read. A folder that is not there has none, and one in it whose name is
-    /// not UTF-8 is not visited.
+    /// Calls `visit` with each entry of a folder. A folder that is not there has
+    /// none. Folders in it whose names are not UTF-8 and links to folders are
+    /// passed over. What is neither a folder nor a regular file is for
+    /// [`file`](Self::file) to judge, if its name is that of a session's.
     pub(super) fn folder(
+        &mut self,
+        folder: &Path,
+        mut visit: impl FnMut(&mut Self, &DirEntry, FileType),
+    ) {
+        self.entries(folder, |walk, entry, kind| {
+            let leads_to_a_folder = || fs::metadata(entry.path()).is_ok_and(|file| file.is_dir());
+            if kind.is_dir() && entry.file_name().to_str().is_none() {
+                walk.pass_over(entry.path(), NAMELESS);
+            } else if kind.is_symlink() && leads_to_a_folder() {
+                walk.pass_over(entry.path(), LINK);
+            } else {
+                visit(walk, entry, kind);
+            }
+        });
+    }
+
+    /// Calls `visit` with each entry of a folder in which other things lie too.
+    pub(super) fn entries(
         &mut self,
         folder: &Path,
         mut visit: impl FnMut(&mut Self, &DirEntry, FileType),
@@ -123,18 +149,14 @@ impl Walk {
                 return;
             }
             match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
-                Ok((kind, entry)) if kind.is_dir() && entry.file_name().to_str().is_none() => {
-                    self.nameless(entry.path());
-                }
-                Ok((kind, entry)) if kind.is_dir() || kind.is_file() => visit(self, &entry, kind),
-                Ok(_) => {}
+                Ok((kind, entry)) => visit(self, &entry, kind),
                 Err(cause) => self.obstacle(folder.to_owned(), cause),
             }
         }
     }
 
-    fn nameless(&mut self, path: PathBuf) {
-        let cause = io::Error::other("its name is not UTF-8");
+    fn pass_over(&mut self, path: PathBuf, why: &'static str) {
+        let cause = io::Error::other(why);
         self.obstacles.push(Obstacle { path, cause });
     }
 

@@ -111,6 +111,12 @@ impl Home {
         self.root.join("cache.sqlite3")
     }
 
+    /// What servers told of their models, whether it is there or not.
+    #[must_use]
+    pub fn models_file(&self) -> PathBuf {
+        self.root.join("models.json")
+    }
+
     /// The log of a session, whether it is there or not.
     #[must_use]
     pub fn session_file(&self, id: &SessionId) -> PathBuf {

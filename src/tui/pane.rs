@@ -7,6 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::StatefulWidget;
 
+use super::find::Needle;
 use super::pager::Pager;
 use super::preview::{
     PreviewMode, PreviewPane, PreviewState, ReferenceFacts, SessionPane, SessionPreview,
@@ -30,8 +31,27 @@ pub enum Pane {
 pub struct Spot {
     /// The message, counted from 0.
     pub message: usize,
-    /// What to look for from there on.
-    pub text: String,
+    /// What to look for from there on: the first that the message has.
+    pub texts: Vec<String>,
+}
+
+impl Spot {
+    /// What to look for in a session.
+    fn text_in(&self, capture: &Capture) -> &str {
+        let message = capture.conversation.get(self.message);
+        let is_there = |text: &&String| {
+            let mut is_there = false;
+            if let (Some(needle), Some(message)) = (Needle::new(text), message) {
+                needle.each_in(&message.text, |_| {
+                    is_there = true;
+                    false
+                });
+            }
+            is_there
+        };
+        let text = self.texts.iter().find(is_there).or(self.texts.first());
+        text.map_or("", String::as_str)
+    }
 }
 
 /// A session that is looked at.
@@ -79,7 +99,7 @@ impl Look {
             Ok(capture) => {
                 let mut preview = SessionPreview::new(&capture, &self.label, facts);
                 if let Some(spot) = &self.spot {
-                    preview.show_message(spot.message, &spot.text);
+                    preview.show_message(spot.message, spot.text_in(&capture));
                 }
                 Read::Done(Box::new(preview))
             }

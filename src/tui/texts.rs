@@ -93,17 +93,13 @@ impl TextPicker {
         self.found.rows.get(self.list.selected())
     }
 
-    /// Where the selected message is in its session, and what matched first in
-    /// it.
+    /// Where the selected message is in its session, and what matched in it.
     #[must_use]
     pub fn spot(&self) -> Option<Spot> {
         let row = self.selected()?;
-        let first = row.marks.first().cloned();
-        let first = first.and_then(|mark| row.snippet.get(mark));
         Some(Spot {
             message: usize::try_from(row.message).unwrap_or(usize::MAX),
-            // In lower case it is found however it is written.
-            text: first.unwrap_or_default().to_lowercase(),
+            texts: snippet::matched(row),
         })
     }
 

@@ -2,8 +2,10 @@
 //! ends.
 
 mod candidates;
+mod config;
 mod failures;
 mod mentions;
+mod models;
 mod prepare;
 mod sessions;
 mod spill;
@@ -17,6 +19,8 @@ use ibid::session::{Header, Session};
 use ibid::store::Home;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::support::keys;
 
 /// A place for one test: a home, and files beside it.
 struct Place {
@@ -70,6 +74,9 @@ impl Place {
             .env("HOME", self.path("person"))
             .current_dir(self.dir.path());
         for name in ibid::source::VARIABLES {
+            command.env_remove(name);
+        }
+        for name in keys::variables() {
             command.env_remove(name);
         }
         command

@@ -2,7 +2,9 @@
 
 mod citing;
 mod cli;
+mod hostile;
 mod library;
+mod models;
 mod pipeline;
 mod properties;
 mod seed;

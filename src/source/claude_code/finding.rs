@@ -35,7 +35,7 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
     walk.folder(place, |walk, project, kind| {
         if kind.is_dir() {
             walk.folder(&project.path(), |walk, entry, kind| {
-                if kind.is_file() {
+                if !kind.is_dir() {
                     entry_of(walk, entry, is_session);
                 } else if entry.file_name().to_str().is_some_and(is_uuid) {
                     walk.folder(&entry.path(), |walk, entry, kind| {
@@ -52,7 +52,7 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
 /// Finds the subagents' files of one session.
 fn agents(walk: &mut Walk, folder: &Path, depth: usize) {
     walk.folder(folder, |walk, entry, kind| {
-        if kind.is_file() {
+        if !kind.is_dir() {
             entry_of(walk, entry, is_agent);
         } else if depth > 1 {
             agents(walk, &entry.path(), depth - 1);

@@ -77,7 +77,7 @@ fn rollouts(folder: &Path, depth: usize, walk: &mut Walk) {
     walk.folder(folder, |walk, entry, kind| {
         if kind.is_dir() && depth > 0 {
             rollouts(&entry.path(), depth - 1, walk);
-        } else if kind.is_file() {
+        } else if !kind.is_dir() {
             let path = entry.path();
             if is_rollout_file(&path) {
                 walk.entry(entry, rollout_id(&path));
@@ -114,11 +114,14 @@ fn is_rollout(path: &Path) -> bool {
 /// with its log.
 fn newest_database(folder: &Path, walk: &mut Walk) {
     let mut newest = None;
-    walk.folder(folder, |_, entry, kind| {
+    walk.entries(folder, |walk, entry, kind| {
         let name = entry.file_name();
-        let version = name.to_str().and_then(home::database_version);
-        if let Some(version) = version.filter(|_| kind.is_file()) {
-            newest = newest.take().max(Some((version, entry.path())));
+        match name.to_str().and_then(home::database_version) {
+            Some(version) if kind.is_file() => {
+                newest = newest.take().max(Some((version, entry.path())));
+            }
+            Some(_) => walk.file(entry.path(), None),
+            None => {}
         }
     });
     if let Some((_, path)) = newest {

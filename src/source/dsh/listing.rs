@@ -40,11 +40,14 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
 /// Adds the file of a session's folder that counts.
 fn newest(folder: &Path, walk: &mut Walk) {
     let mut newest = None;
-    walk.folder(folder, |_, entry, kind| {
+    walk.entries(folder, |walk, entry, kind| {
         let name = entry.file_name();
-        let Some(rank) = name.to_str().and_then(rank).filter(|_| kind.is_file()) else {
+        let Some(rank) = name.to_str().and_then(rank) else {
             return;
         };
+        if !kind.is_file() {
+            return walk.file(entry.path(), None);
+        }
         // One that is empty is still to be written.
         if entry.metadata().is_ok_and(|file| file.len() > 0) {
             newest = newest.take().max(Some((rank, entry.path())));

@@ -30,14 +30,14 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
 
 fn chats(walk: &mut Walk, folder: &Path) {
     walk.folder(folder, |walk, entry, kind| {
-        if kind.is_file() {
-            file(walk, entry.path());
-        } else {
+        if kind.is_dir() {
             walk.folder(&entry.path(), |walk, entry, kind| {
-                if kind.is_file() {
+                if !kind.is_dir() {
                     file(walk, entry.path());
                 }
             });
+        } else {
+            file(walk, entry.path());
         }
     });
 }

@@ -30,10 +30,14 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
         database::found(place.to_owned(), walk);
         return;
     }
-    walk.folder(place, |walk, entry, kind| {
+    walk.entries(place, |walk, entry, kind| {
         let name = entry.file_name();
-        if kind.is_file() && name.to_str().is_some_and(is_database_name) {
-            database::found(entry.path(), walk);
+        if name.to_str().is_some_and(is_database_name) {
+            if kind.is_file() {
+                database::found(entry.path(), walk);
+            } else {
+                walk.file(entry.path(), None);
+            }
         } else if kind.is_dir() && name == "storage" {
             documents(&entry.path().join("session"), walk);
         }
@@ -52,7 +56,7 @@ fn documents(folder: &Path, walk: &mut Walk) {
         if kind.is_dir() {
             walk.folder(&project.path(), |walk, entry, kind| {
                 let path = entry.path();
-                if kind.is_file() && is_document(&path) {
+                if !kind.is_dir() && is_document(&path) {
                     document(path, walk);
                 }
             });

@@ -1,5 +1,7 @@
 //! The row that shows what was said, with what matched marked.
 
+use std::ops::Range;
+
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
@@ -38,6 +40,30 @@ pub(super) fn line(row: &TextRow, selected: bool, width: usize, theme: &Theme) -
         push_styled(&mut spans, &cell.text, style);
     }
     Line::from(spans)
+}
+
+/// What matched, the longest first: what stands together, then each part of
+/// it. In lower case, so that it is found however it is written.
+pub(super) fn matched(row: &TextRow) -> Vec<String> {
+    let text = |range: &Range<usize>| row.snippet.get(range.clone());
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for mark in row.marks.iter().filter(|mark| text(mark).is_some()) {
+        match runs.last_mut() {
+            Some(run) if text(&(run.end..mark.start)).is_some_and(|t| t.trim().is_empty()) => {
+                run.end = mark.end;
+            }
+            _ => runs.push(mark.clone()),
+        }
+    }
+    let all = runs.iter().chain(&row.marks);
+    let mut texts: Vec<String> = all
+        .filter_map(text)
+        .filter(|text| !text.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    texts.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    texts.dedup();
+    texts
 }
 
 fn speaker(role: Role) -> &'static str {
@@ -121,8 +147,6 @@ fn sign() -> Cell {
 mod tests {
     #![allow(clippy::single_range_in_vec_init, clippy::reversed_empty_ranges)]
 
-    use std::ops::Range;
-
     use super::*;
     use crate::session::Millis;
     use crate::tool::Tool;
@@ -176,6 +200,15 @@ mod tests {
         row.matches = 1_204;
         row.role = Role::Assistant;
         assert_eq!(shown(&row), "   Assistant (1 of 1,204): login");
+    }
+
+    #[test]
+    fn what_matched_is_looked_for_together_and_then_apart() {
+        let row = row(
+            "12 is One in six, one",
+            &[6..9, 10..12, 13..16, 18..21, 90..99],
+        );
+        assert_eq!(matched(&row), ["one in six", "one", "six", "in"]);
     }
 
     #[test]

@@ -213,8 +213,9 @@ fn a_wrong_setting_is_named_with_its_file_and_line() {
 
     place.write("home/config.toml", "[references]\nmax-references = 4\n");
     let (code, message) = place.refused(&["candidates", "--json"]);
-    assert_eq!(code, "SESSION_REFERENCE_INVALID_CONFIG");
+    assert_eq!(code, "CONFIG_INVALID");
     assert!(message.contains(&config), "{message}");
+    assert!(message.contains("references.max-references"), "{message}");
 }
 
 #[test]

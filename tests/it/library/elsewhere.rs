@@ -16,10 +16,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Logs, log, read, refresh, shown};
 
+/// A file's state, and what a look into it gives.
+type Held = (Stamp, Result<Found, String>);
+
 /// Files of one tool, made up.
 struct Files {
     tool: Tool,
-    held: Mutex<BTreeMap<String, (Stamp, Result<Found, String>)>>,
+    held: Mutex<BTreeMap<String, Held>>,
     listing_fails: AtomicBool,
     looks: AtomicUsize,
     scans: AtomicUsize,

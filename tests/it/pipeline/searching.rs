@@ -1,4 +1,4 @@
-//! Searching what was said, while it is being read.
+//! Searching what was said, from when it was read the first time.
 
 use ibid::runtime::{TextFound, TextQuery};
 
@@ -29,6 +29,13 @@ impl Bench {
     }
 }
 
+/// A program that has read what was said.
+async fn start(place: &Place) -> Bench {
+    let mut bench = Bench::start(place, ReviewPolicy::Never);
+    while !matches!(bench.next().await, Done::TextsRead) {}
+    bench
+}
+
 fn asking(text: &str) -> TextQuery {
     TextQuery {
         text: text.to_owned(),
@@ -43,7 +50,7 @@ fn is_whole(found: &TextFound) -> bool {
 #[tokio::test]
 async fn what_was_said_is_found_with_its_session_and_its_place() {
     let place = Place::new();
-    let mut bench = Bench::start(&place, ReviewPolicy::Always);
+    let mut bench = start(&place).await;
     let found = bench.search_until(&asking("too small"), is_whole).await;
     assert_eq!((found.rows.len(), found.matched), (1, 1));
     let row = &found.rows[0];
@@ -59,7 +66,7 @@ async fn what_was_said_is_found_with_its_session_and_its_place() {
 #[tokio::test]
 async fn the_session_that_is_written_in_is_no_answer() {
     let place = Place::new();
-    let mut bench = Bench::start(&place, ReviewPolicy::Always);
+    let mut bench = start(&place).await;
     let query = TextQuery {
         target: Some("flaky".into()),
         ..asking("pool")
@@ -72,7 +79,7 @@ async fn the_session_that_is_written_in_is_no_answer() {
 #[tokio::test]
 async fn filters_hold_for_what_was_said_too() {
     let place = Place::new();
-    let mut bench = Bench::start(&place, ReviewPolicy::Always);
+    let mut bench = start(&place).await;
     let found = bench
         .search_until(&asking("tool:codex pool"), is_whole)
         .await;
@@ -88,7 +95,7 @@ async fn filters_hold_for_what_was_said_too() {
 #[tokio::test]
 async fn a_question_that_another_one_follows_is_given_up() {
     let place = Place::new();
-    let mut bench = Bench::start(&place, ReviewPolicy::Always);
+    let mut bench = start(&place).await;
     bench.search_until(&asking("pool"), is_whole).await;
     for text in ["l", "lo", "lon", "long"] {
         bench.runtime.run(Job::Search(asking(text)));
@@ -101,7 +108,7 @@ async fn a_question_that_another_one_follows_is_given_up() {
 #[tokio::test]
 async fn what_is_said_while_the_program_runs_is_found_when_it_is_written() {
     let place = Place::new();
-    let mut bench = Bench::start(&place, ReviewPolicy::Never);
+    let mut bench = start(&place).await;
     bench.search_until(&asking("pool"), is_whole).await;
     write(&place.home, "new", &["from another window"]);
     // Opening a list looks for it, where no watcher does.

@@ -1,5 +1,13 @@
 //! A pseudo-terminal with a program in it.
 
+// The benches have this file without the others around it.
+#[allow(
+    clippy::duplicate_mod,
+    reason = "the integration tests have it beside this file too"
+)]
+#[path = "../support/keys.rs"]
+mod keys;
+
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -58,6 +66,9 @@ pub fn set_up(command: &mut CommandBuilder, home: &Path, cwd: &Path) {
     command.env("HOME", home.join("person"));
     command.env("TERM", "xterm-256color");
     for name in ibid::source::VARIABLES {
+        command.env_remove(name);
+    }
+    for name in keys::variables() {
         command.env_remove(name);
     }
     for name in ["NO_COLOR", "VISUAL", "EDITOR", "ENV", "RUST_BACKTRACE"] {

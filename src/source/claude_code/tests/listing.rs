@@ -144,7 +144,9 @@ fn a_scan_follows_no_link_and_names_what_it_can_not_enter() {
         root.join("-p").join(format!("{OTHER}.jsonl")),
     )
     .unwrap();
-    assert_eq!(found(root).len(), 1);
+    let mut walk = Walk::default();
+    ClaudeCode.scan(root, &mut walk);
+    assert_eq!((walk.files.len(), walk.obstacles.len()), (1, 2));
 
     let nameless = root.join(std::ffi::OsStr::from_bytes(b"-\xff"));
     // Not every disk takes such a name.
@@ -153,7 +155,7 @@ fn a_scan_follows_no_link_and_names_what_it_can_not_enter() {
         let mut walk = Walk::default();
         ClaudeCode.scan(root, &mut walk);
         let obstacles: Vec<_> = walk.obstacles.iter().map(|o| &o.path).collect();
-        assert_eq!(obstacles, [&nameless]);
+        assert!(obstacles.contains(&&nameless), "{obstacles:?}");
         assert_eq!(walk.files.len(), 1);
     }
 }

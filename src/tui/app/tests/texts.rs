@@ -285,6 +285,31 @@ fn looking_inside_opens_the_session_where_the_match_is() {
 }
 
 #[test]
+fn of_what_matched_together_the_part_is_looked_for_that_the_message_has() {
+    for (said, count) in [
+        ("it is One in six runs", "/one in six  1/1"),
+        ("it is One\nin six runs", "/one  1/1"),
+    ] {
+        let mut bench = Bench::new();
+        bench.world.sources.put("flaky", &["hello", said]);
+        bench.press("Ctrl-F");
+        bench.type_text("one in six");
+        let query = bench.text_queries().pop().unwrap();
+        let mut row = text_row("", &("flaky", "Fix", "it is One in six runs"));
+        row.marks = vec![6..9, 10..12, 13..16];
+        let found = TextFound {
+            rows: vec![row],
+            ..TextFound::default()
+        };
+        bench.update(Msg::Done(Done::Searched(query, Ok(found))));
+        bench.press("Ctrl-O");
+        let read = looked("flaky", &bench.world);
+        bench.update(read);
+        assert!(bench.screen().contains(count), "{}", bench.screen());
+    }
+}
+
+#[test]
 fn looking_inside_opens_the_message_also_where_the_match_is_gone_from_it() {
     let mut bench = Bench::new();
     let many = "more words\n".repeat(40);

@@ -1,0 +1,156 @@
+//! `ibid models update`: asks each server which models it has.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::{CliError, Output, output};
+use crate::config::{self, Config};
+use crate::figures::counted;
+use crate::model::{
+    Catalogue, Configured, ModelError, ModelInfo, PlacedKey, Refreshed, StoredModels,
+};
+use crate::session::Millis;
+
+/// How long a server may take to tell.
+const LONGEST: Duration = Duration::from_mins(1);
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Ask this provider alone
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How it went with one provider.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Outcome {
+    provider: String,
+    /// How many models its server told of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    models: Option<usize>,
+    #[serde(flatten)]
+    failure: Option<Failure>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Failure {
+    code: String,
+    problem: String,
+}
+
+impl Failure {
+    fn new(code: &str, problem: &dyn std::fmt::Display) -> Self {
+        Self {
+            code: code.to_owned(),
+            problem: problem.to_string(),
+        }
+    }
+}
+
+type Answer = Result<Vec<ModelInfo>, Failure>;
+
+pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
+    let (home, config) = crate::cli::home()?;
+    let mut servers = config::servers(&config, &Catalogue::default());
+    if let Some(name) = &args.provider {
+        if !servers.contains_key(name) {
+            let known = servers.into_keys().collect();
+            let provider = name.clone();
+            return Err(ModelError::NoAdapter { provider, known }.into());
+        }
+        servers.retain(|provider, _| provider == name);
+    }
+    let answers = crate::cli::block_on(ask(servers, &config))?;
+    let path = home.models_file();
+    let reached = keep(&answers);
+    if !reached.is_empty() {
+        home.create()?;
+        let mut stored = StoredModels::load(&path).unwrap_or_else(|error| {
+            output::tell(error);
+            StoredModels::default()
+        });
+        stored.providers.extend(reached);
+        let saved = stored.save(&path);
+        saved.map_err(|error| CliError::new(error.code(), error))?;
+    }
+    report(answers, &path, out)
+}
+
+/// Asks all of them at once. One whose key is known to be missing is not
+/// asked.
+async fn ask(servers: BTreeMap<String, Configured>, config: &Config) -> Vec<(String, Answer)> {
+    let questions = servers.into_iter().map(async |(name, server)| {
+        let place = config.providers.get(&name);
+        let place = place.and_then(|provider| provider.key.clone());
+        if let Some(Err(missing)) = place.map(|place| PlacedKey::new(place).standing()) {
+            return (name, Err(Failure::new(missing.code(), &missing)));
+        }
+        let answer = match tokio::time::timeout(LONGEST, server.tells()).await {
+            Ok(Ok(models)) => Ok(models),
+            Ok(Err(error)) => Err(Failure::new(error.code(), &error)),
+            Err(_) => {
+                let limit = LONGEST.as_secs();
+                let problem = format!("its server told nothing within {limit} s");
+                Err(Failure::new("MODEL_TIMEOUT", &problem))
+            }
+        };
+        (name, answer)
+    });
+    join_all(questions).await
+}
+
+/// What is to be kept of the answers.
+fn keep(answers: &[(String, Answer)]) -> BTreeMap<String, Refreshed> {
+    let now = Millis::now();
+    let told = answers.iter().filter_map(|(name, answer)| {
+        let models = answer.as_ref().ok()?;
+        Some((name.clone(), Refreshed::new(now, models)))
+    });
+    told.collect()
+}
+
+fn report(
+    answers: Vec<(String, Answer)>,
+    path: &std::path::Path,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let outcomes = answers.into_iter().map(|(provider, answer)| Outcome {
+        provider,
+        models: answer.as_ref().ok().map(Vec::len),
+        failure: answer.err(),
+    });
+    let outcomes: Vec<Outcome> = outcomes.collect();
+    if out.is_json() {
+        out.json(&json!({"path": path, "providers": outcomes}))?;
+    } else {
+        for outcome in &outcomes {
+            let how = match (&outcome.failure, outcome.models) {
+                (Some(failure), _) => failure.problem.clone(),
+                (None, count) => counted(count.unwrap_or_default(), "model"),
+            };
+            out.line(&format!("{}: {how}", outcome.provider))?;
+        }
+    }
+    match outcomes.as_slice() {
+        [
+            Outcome {
+                failure: Some(failure),
+                ..
+            },
+        ] => Err(CliError::new(&failure.code, &failure.problem)),
+        all if all.iter().any(|outcome| outcome.failure.is_none()) => Ok(()),
+        _ => Err(CliError::new(
+            "MODELS_NOT_UPDATED",
+            "no server told which models it has; set a key (see `ibid config show`), or start \
+             one on this machine",
+        )),
+    }
+}

@@ -1,0 +1,265 @@
+//! Which models a server has, as it tells itself.
+
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use serde_json::Value;
+
+use super::http::Server;
+use super::prompt::object;
+use super::{Api, Endpoint, ModelError, ModelInfo};
+
+/// The most models that an Ollama server is asked about one by one.
+const MOST: usize = 200;
+/// How many of them at once.
+const AT_ONCE: usize = 4;
+
+/// Asks a server for its models.
+pub(super) async fn ask(
+    server: &Server,
+    endpoint: &Endpoint,
+) -> Result<Vec<ModelInfo>, ModelError> {
+    match endpoint.api {
+        Api::OpenaiChat | Api::OpenaiResponses => openai(server, endpoint).await,
+        Api::Anthropic => {
+            let list = server.get_json("v1/models?limit=1000").await?;
+            Ok(each(&list, "data", |model| anthropic(endpoint, model)))
+        }
+        Api::Gemini => {
+            let list = server.get_json("models?pageSize=1000").await?;
+            Ok(each(&list, "models", |model| gemini(endpoint, model)))
+        }
+        Api::Ollama => ollama(server, endpoint).await,
+    }
+}
+
+/// What a server told, with what the settings know in the place of it, and
+/// the models that only the settings know behind.
+pub(super) fn merged(known: &[ModelInfo], told: Vec<ModelInfo>) -> Vec<ModelInfo> {
+    let mut models = told;
+    for info in known {
+        match models.iter_mut().find(|model| model.id == info.id) {
+            Some(model) => {
+                if info.name != info.id {
+                    model.name.clone_from(&info.name);
+                }
+                model.context_window = info.context_window.or(model.context_window);
+                model.max_output = info.max_output.or(model.max_output);
+            }
+            None => models.push(info.clone()),
+        }
+    }
+    models
+}
+
+fn each(list: &Value, key: &str, read: impl Fn(&Value) -> Option<ModelInfo>) -> Vec<ModelInfo> {
+    // Some servers give the bare list.
+    let models = list.get(key).unwrap_or(list).as_array();
+    models.into_iter().flatten().filter_map(read).collect()
+}
+
+fn info(endpoint: &Endpoint, id: &str, name: Option<&Value>) -> ModelInfo {
+    ModelInfo {
+        provider: endpoint.name.clone(),
+        id: id.to_owned(),
+        name: name.and_then(Value::as_str).unwrap_or(id).to_owned(),
+        context_window: None,
+        max_output: None,
+    }
+}
+
+fn first(model: &Value, pointers: &[&str]) -> Option<u64> {
+    let mut numbers = pointers.iter().filter_map(|p| model.pointer(p)?.as_u64());
+    numbers.find(|number| *number > 0)
+}
+
+async fn openai(server: &Server, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, ModelError> {
+    let list = server.get_json("models").await?;
+    let mut models = each(&list, "data", |model| openai_model(endpoint, model));
+    let owner = list.pointer("/data/0/owned_by").and_then(Value::as_str);
+    // llama.cpp tells the window that it has set up beside the API.
+    if owner == Some("llamacpp")
+        && let Ok(props) = server.get_json("../props").await
+        && let Some(window) = first(&props, &["/default_generation_settings/n_ctx"])
+    {
+        for model in &mut models {
+            model.context_window = Some(window);
+        }
+    }
+    Ok(models)
+}
+
+/// The names of vLLM, OpenRouter, Groq, Mistral, and llama.cpp, in turn.
+fn openai_model(endpoint: &Endpoint, model: &Value) -> Option<ModelInfo> {
+    let id = model.get("id")?.as_str()?;
+    let mut info = info(endpoint, id, model.get("name"));
+    info.context_window = first(
+        model,
+        &[
+            "/max_model_len",
+            "/context_length",
+            "/context_window",
+            "/max_context_length",
+            "/meta/n_ctx_train",
+        ],
+    );
+    info.max_output = first(
+        model,
+        &[
+            "/top_provider/max_completion_tokens",
+            "/max_completion_tokens",
+        ],
+    );
+    Some(info)
+}
+
+fn anthropic(endpoint: &Endpoint, model: &Value) -> Option<ModelInfo> {
+    let id = model.get("id")?.as_str()?;
+    let mut info = info(endpoint, id, model.get("display_name"));
+    info.context_window = first(model, &["/max_input_tokens"]);
+    info.max_output = first(model, &["/max_tokens"]);
+    Some(info)
+}
+
+/// Models that can't chat are left out.
+fn gemini(endpoint: &Endpoint, model: &Value) -> Option<ModelInfo> {
+    let methods = model
+        .get("supportedGenerationMethods")
+        .and_then(Value::as_array);
+    if methods.is_some_and(|methods| !methods.iter().any(|m| m == "generateContent")) {
+        return None;
+    }
+    let name = model.get("name")?.as_str()?;
+    let id = name.strip_prefix("models/").unwrap_or(name);
+    let mut info = info(endpoint, id, model.get("displayName"));
+    info.context_window = first(model, &["/inputTokenLimit"]);
+    info.max_output = first(model, &["/outputTokenLimit"]);
+    Some(info)
+}
+
+async fn ollama(server: &Server, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, ModelError> {
+    let list = server.get_json("api/tags").await?;
+    let models = each(&list, "models", |model| {
+        let id = model.get("model").or_else(|| model.get("name"));
+        Some(info(endpoint, id?.as_str()?, model.get("name")))
+    });
+    stream::iter(models.into_iter().take(MOST))
+        .map(async |mut model| {
+            let question = object([("model", model.id.as_str().into())]).to_string();
+            let answer = server.post("api/show", Bytes::from(question), Some(&model.id));
+            let shown = answer.await?.json().await?;
+            model.context_window = ollama_window(&shown, endpoint.options.num_ctx);
+            Ok(model)
+        })
+        .buffered(AT_ONCE)
+        .try_collect()
+        .await
+}
+
+/// The window that the server sets up: what the request asks for, else what
+/// the model's file says, and never more than the model has.
+fn ollama_window(shown: &Value, asked: Option<u64>) -> Option<u64> {
+    let facts = shown.get("model_info").and_then(Value::as_object);
+    let most = facts.and_then(|facts| {
+        let mut windows = facts
+            .iter()
+            .filter(|(key, _)| key.ends_with(".context_length"));
+        windows.find_map(|(_, value)| value.as_u64())
+    });
+    let parameters = shown.get("parameters").and_then(Value::as_str);
+    let set = parameters.and_then(|text| {
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix("num_ctx"));
+        lines.find_map(|value| value.trim().parse().ok())
+    });
+    let window = asked.or(set);
+    match (window, most) {
+        (Some(window), Some(most)) => Some(window.min(most)),
+        (window, most) => window.or(most),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn endpoint(api: Api) -> Endpoint {
+        Endpoint::new("p", api, "http://localhost")
+    }
+
+    fn told(info: Option<ModelInfo>) -> String {
+        info.map_or_else(String::new, |info| {
+            format!(
+                "{} {:?} {:?} {:?}",
+                info.id, info.name, info.context_window, info.max_output
+            )
+        })
+    }
+
+    #[test]
+    fn windows_are_read_under_each_servers_name_for_them() {
+        let endpoint = endpoint(Api::OpenaiChat);
+        for (model, expected) in [
+            (json!({"id": "a"}), r#"a "a" None None"#),
+            (
+                json!({"id": "a", "max_model_len": 4096}),
+                r#"a "a" Some(4096) None"#,
+            ),
+            (
+                json!({"id": "a/b", "name": "B", "context_length": 8192,
+                    "top_provider": {"max_completion_tokens": 100}}),
+                r#"a/b "B" Some(8192) Some(100)"#,
+            ),
+            (
+                json!({"id": "a", "context_window": 7, "max_completion_tokens": 5}),
+                r#"a "a" Some(7) Some(5)"#,
+            ),
+            (
+                json!({"id": "a", "meta": {"n_ctx_train": 9}}),
+                r#"a "a" Some(9) None"#,
+            ),
+            (json!({"name": "no id"}), ""),
+        ] {
+            assert_eq!(told(openai_model(&endpoint, &model)), expected);
+        }
+    }
+
+    #[test]
+    fn geminis_models_lose_their_prefix_and_those_that_cannot_chat_are_left_out() {
+        let endpoint = endpoint(Api::Gemini);
+        let model = json!({"name": "models/g", "displayName": "G", "inputTokenLimit": 10,
+            "outputTokenLimit": 2, "supportedGenerationMethods": ["generateContent"]});
+        assert_eq!(told(gemini(&endpoint, &model)), r#"g "G" Some(10) Some(2)"#);
+        let model = json!({"name": "models/e", "supportedGenerationMethods": ["embedContent"]});
+        assert_eq!(told(gemini(&endpoint, &model)), "");
+    }
+
+    #[test]
+    fn ollamas_window_is_what_is_set_up_and_never_more_than_the_model_has() {
+        let shown = json!({"model_info": {"llama.context_length": 131_072},
+            "parameters": "stop \"x\"\nnum_ctx                        8192"});
+        assert_eq!(ollama_window(&shown, None), Some(8192));
+        assert_eq!(ollama_window(&shown, Some(16_384)), Some(16_384));
+        assert_eq!(ollama_window(&shown, Some(1_000_000)), Some(131_072));
+        let shown = json!({"model_info": {"llama.context_length": 131_072}});
+        assert_eq!(ollama_window(&shown, None), Some(131_072));
+        assert_eq!(ollama_window(&json!({}), None), None);
+    }
+
+    #[test]
+    fn what_the_settings_know_takes_the_place_of_what_the_server_tells() {
+        let endpoint = endpoint(Api::OpenaiChat);
+        let mut server = info(&endpoint, "a", None);
+        server.context_window = Some(1);
+        server.max_output = Some(2);
+        let mut set = info(&endpoint, "a", Some(&"A".into()));
+        set.context_window = Some(10);
+        let alone = info(&endpoint, "mine", None);
+        let merged = merged(&[set, alone], vec![server]);
+        let told: Vec<String> = merged.into_iter().map(|info| told(Some(info))).collect();
+        assert_eq!(
+            told,
+            [r#"a "A" Some(10) Some(2)"#, r#"mine "mine" None None"#]
+        );
+    }
+}

@@ -25,7 +25,7 @@ mod verify;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Once};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -80,6 +80,7 @@ struct Shared {
     /// Held only to copy or replace the pointer, so that nobody waits for it.
     index: Mutex<Arc<Index>>,
     texts: Texts,
+    cache_made: Once,
     /// Held while the cache is used and a new index is made. Taken before
     /// `index`, never after.
     stored: Mutex<Stored>,
@@ -103,6 +104,8 @@ struct Stored {
     /// The logs and their states, where the cache and the table say all there
     /// is to say of just these; `None` where that is not known.
     known: Option<Digest>,
+    /// Whether everything was listed and looked at since the start.
+    is_complete: bool,
     /// What went wrong where nobody asked; the next refresh tells.
     notices: Vec<Notice>,
 }
@@ -206,6 +209,7 @@ impl Library {
                 others,
                 show_subagents,
                 texts: Texts::open(cache_path.clone()),
+                cache_made: Once::new(),
                 cache_path,
                 live: Mutex::default(),
                 index: Mutex::default(),
@@ -245,10 +249,14 @@ impl Library {
         }
         live.version += 1;
         drop(live);
-        let _stored = lock(&self.shared.stored);
+        let mut stored = lock(&self.shared.stored);
         // It may have been opened again meanwhile.
         if lock(&self.shared.live).sessions.contains_key(id) {
             return;
+        }
+        // From now on others may write to it.
+        if let Some(file) = self.shared.own.file_name(id) {
+            stored.own.remove(&file);
         }
         let index = self.index();
         let Some(row) = index.find(id) else {

@@ -33,7 +33,14 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     let sources = sources::gather(&home, &config, &library);
     let mut findings: Vec<Finding> = notices
         .iter()
-        .filter(|notice| !matches!(notice, Notice::Unreadable { .. }))
+        .filter(|notice| match notice {
+            // What stands with its file is told there.
+            Notice::Unreadable { file, .. } => {
+                let mut told = sources.iter().flat_map(|source| &source.notices);
+                !told.any(|trouble| trouble.file == *file)
+            }
+            _ => true,
+        })
         .map(general)
         .collect();
     for source in &sources {

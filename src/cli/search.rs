@@ -122,6 +122,7 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
             "results": rows,
             "sessions": found.hits.sessions,
             "cut": found.hits.is_cut,
+            "problems": found.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }));
     }
     for (hit, entry) in rows {

@@ -154,7 +154,9 @@ impl LogFiles for ToolLogs {
             ),
             Err(error) if is_gone(&error) => return Ok(None),
             // Another try may go better.
-            Err(error @ SourceError::Unreadable { .. }) => return Err(Arc::new(error)),
+            Err(error @ (SourceError::Unreadable { .. } | SourceError::TooLarge { .. })) => {
+                return Err(Arc::new(error));
+            }
             Err(error) => Found::Nothing(error.to_string()),
         };
         Ok(Some(Looked {

@@ -2,6 +2,7 @@
 //! can't say.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
@@ -49,6 +50,9 @@ impl Library {
         let mut strays = false;
         let mut rows = 0;
         let read = stored.cache(self.shared.cache_path.as_ref()).read(|row| {
+            if self.logs_of(row.tool).is_none() {
+                return;
+            }
             if self.is_stray(&row) {
                 strays = true;
                 return;
@@ -65,7 +69,8 @@ impl Library {
         });
         match read {
             Ok(files) => {
-                for file in files {
+                let listed = files.iter().filter(|f| self.logs_of(f.tool).is_some());
+                for file in listed {
                     known.add(file.tool, &file.file, file.stamp);
                 }
                 stored.known = (!strays).then_some(known);
@@ -121,6 +126,17 @@ impl Library {
         Ok(listing)
     }
 
+    /// Whether a file that was not listed is there no more: it may lie behind
+    /// what could not be looked at, or be newer than the listing.
+    fn is_gone(&self, listing: &Listing, tool: Tool, file: &str) -> bool {
+        let is_hidden = listing.notices.iter().any(|notice| {
+            matches!(notice, Notice::Obstacle { tool: of, path, .. }
+                if *of == tool && Path::new(file).starts_with(path))
+        });
+        let logs = self.logs_of(tool);
+        !is_hidden && logs.is_none_or(|logs| logs.find(file).is_none())
+    }
+
     /// Whether a row stands under another id than that of its own log.
     pub(super) fn is_stray(&self, row: &CachedRow<'_>) -> bool {
         row.tool == Tool::Ibid && !belongs(&*self.shared.own, row.file, row.id)
@@ -139,6 +155,7 @@ impl Library {
         let mut gathering = Gathering::new(files.len(), live, self.shared.show_subagents);
         let mut known = vec![false; files.len()];
         let mut gone = Vec::new();
+        let mut is_sure = true;
         let own = std::mem::take(&mut stored.own);
         // Whether the state that the cache knows is that of the file now.
         let is_current = |log: &LogFile, stamp: Stamp| {
@@ -146,11 +163,16 @@ impl Library {
         };
         let read = stored.cache(self.shared.cache_path.as_ref()).read(|row| {
             if !listing.tools.contains(&row.tool) {
-                gathering.cached(&row);
+                if self.logs_of(row.tool).is_some() {
+                    gathering.cached(&row);
+                }
                 return;
             }
             let Some(at) = by_name.get(&(row.tool, row.file)) else {
-                if row.is_first {
+                if !self.is_gone(listing, row.tool, row.file) {
+                    is_sure = false;
+                    gathering.cached(&row);
+                } else if row.is_first {
                     gone.push((row.tool, row.file.to_owned()));
                 }
                 return;
@@ -174,7 +196,10 @@ impl Library {
                     let at = by_name.get(&(file.tool, &*file.file));
                     match at.and_then(|at| Some((files.get(*at)?, known.get_mut(*at)?))) {
                         Some((log, known)) => *known |= is_current(log, file.stamp),
-                        None => gone.push((file.tool, file.file)),
+                        None if self.is_gone(listing, file.tool, &file.file) => {
+                            gone.push((file.tool, file.file));
+                        }
+                        None => is_sure = false,
                     }
                 }
             }
@@ -194,7 +219,7 @@ impl Library {
         // What a person looks for is mostly new.
         stale.sort_by_key(|log| std::cmp::Reverse(log.stamp.mtime_ns));
         self.replace(gathering.finish());
-        let is_all = listing.tools.len() == self.all().count();
+        let is_all = is_sure && listing.tools.len() == self.all().count();
         stored.known = (is_all && stale.is_empty() && gone.is_empty()).then(|| Digest::of(files));
         Plan { stale, gone }
     }

@@ -89,6 +89,7 @@ impl Library {
         let is_known = lock(&self.shared.stored).known == Some(Digest::of(&listing.logs));
         let Listing { tools, .. } = &listing;
         if is_known {
+            lock(&self.shared.stored).is_complete = true;
             self.note_scan(tools);
             return Ok(self.outcome(0, listing.notices));
         }
@@ -100,6 +101,9 @@ impl Library {
         self.note_scan(&tools);
         let stale: Vec<Named> = plan.stale.into_iter().map(Named::from).collect();
         let read = self.read(&stale, cancel, on_progress);
+        if tools.len() == self.all().count() && !cancel.is_cancelled() {
+            lock(&self.shared.stored).is_complete = true;
+        }
         notices.extend(read.notices);
         Ok(self.outcome(plan.gone.len() + read.changed, notices))
     }
@@ -242,7 +246,11 @@ impl Library {
                     // It went away since its folder was listed.
                     Ok(None) => gone.push((named.tool, named.file.clone())),
                     Err(cause) => {
-                        found.push(unreadable(named, &cause));
+                        // What is known of another tool's sessions stays, for
+                        // the time being; its state gets it tried again.
+                        if named.tool == Tool::Ibid || !self.is_known(named) {
+                            found.push(unreadable(named, &cause));
+                        }
                         outcome.notices.push(Notice::Unreadable {
                             file: named.file.clone(),
                             cause,
@@ -259,6 +267,12 @@ impl Library {
             });
         }
         outcome
+    }
+
+    fn is_known(&self, named: &Named) -> bool {
+        let (tool, file) = (named.tool, &named.file);
+        let stamp = self.ask(|connection| cache::stamp(connection, tool, file));
+        stamp.is_some_and(|stamp| stamp != Stamp::default())
     }
 
     fn look(&self, named: &Named) -> Result<Option<ReadFile>, Cause> {

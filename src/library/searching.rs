@@ -14,7 +14,7 @@ use super::texts::{
 };
 use super::{CapturedLog, Library, Progress, Stamp};
 use crate::session::{Millis, SessionId};
-use crate::threads::in_background;
+use crate::threads::{in_background, lock};
 use crate::tool::Tool;
 
 /// How many files are read before what was said in them is written.
@@ -98,9 +98,15 @@ impl Library {
         let texts = &self.shared.texts;
         let with_subagents = self.shared.show_subagents;
         let known = self.ask(|c| cache::searchable(c, with_subagents).map(Some));
-        let Some(known) = known else { return Ok(()) };
-        let kept: HashSet<SessionId> = known.iter().map(|one| one.id.clone()).collect();
-        texts.forget_others(&kept)?;
+        let Some(mut known) = known else {
+            return Ok(());
+        };
+        known.retain(|one| self.logs_of(one.place.tool).is_some());
+        // What is not listed yet is not gone.
+        if lock(&self.shared.stored).is_complete && !cancel.is_cancelled() {
+            let kept: HashSet<SessionId> = known.iter().map(|one| one.id.clone()).collect();
+            texts.forget_others(&kept)?;
+        }
         let states: Vec<_> = known
             .iter()
             .map(|one| (one.id.clone(), one.stamp()))
@@ -195,6 +201,7 @@ impl Library {
             limit: search.limit,
             depth: search.depth,
         };
+        self.make_cache();
         let hits = self.shared.texts.search(&query, cancel)?;
         Ok(hits.map(|hits| Searched {
             hits,
@@ -202,11 +209,21 @@ impl Library {
         }))
     }
 
+    /// Opens the cache, if nobody has yet: it is what makes the file that the
+    /// texts lie in, too.
+    fn make_cache(&self) {
+        self.shared.cache_made.call_once(|| {
+            let mut stored = lock(&self.shared.stored);
+            stored.cache(self.shared.cache_path.as_ref());
+        });
+    }
+
     /// Forgets all that was said, so that it is read anew. Blocks.
     ///
     /// # Errors
     /// When the index can't be used.
     pub fn forget_texts(&self) -> Result<(), TextsError> {
+        self.make_cache();
         self.shared.texts.clear()
     }
 }

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Done, Runtime, failure};
 use crate::chat::Notice;
 use crate::library::index::Index;
+use crate::library::texts::TextsError;
 use crate::library::{Library, Refreshed};
 use crate::reference::Cause;
 use crate::threads::lock;
@@ -27,13 +28,14 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 #[derive(Default)]
 pub(super) struct Freshness {
     state: Mutex<State>,
-    /// Whose turn it is to read for searching.
-    reading: Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
-    work: Work,
+    /// Looking through the folders.
+    listing: Work,
+    /// Reading for searching.
+    reading: Work,
     standing: Standing,
     /// What the person was told last, so that nothing is told at each turn.
     told: Option<Notice>,
@@ -68,7 +70,7 @@ impl Standing {
 enum Work {
     #[default]
     Idle,
-    /// The folder is being looked through.
+    /// It is being done.
     UnderWay,
     /// That, and once more after it.
     Wanted,
@@ -79,30 +81,30 @@ impl Freshness {
         lock(&self.state).standing.clone()
     }
 
-    /// Whether the library changed a moment ago; asks once for each time.
+    /// Whether the library changed a moment ago.
     pub(super) fn just_changed(&self) -> bool {
-        let changed = lock(&self.state).changed.take();
+        let changed = lock(&self.state).changed;
         changed.is_some_and(|at| at.elapsed() < ECHO)
     }
+}
 
+impl Work {
     /// Whether the work has to be begun: what is under way is done once more,
     /// because it may be past what is new.
-    fn begin(&self) -> bool {
-        let mut state = lock(&self.state);
-        let is_idle = state.work == Work::Idle;
-        state.work = if is_idle {
-            Work::UnderWay
+    fn begin(&mut self) -> bool {
+        let is_idle = *self == Self::Idle;
+        *self = if is_idle {
+            Self::UnderWay
         } else {
-            Work::Wanted
+            Self::Wanted
         };
         is_idle
     }
 
     /// Whether the work that was done is wanted once more.
-    fn goes_on(&self) -> bool {
-        let mut state = lock(&self.state);
-        let goes_on = state.work == Work::Wanted;
-        state.work = if goes_on { Work::UnderWay } else { Work::Idle };
+    fn goes_on(&mut self) -> bool {
+        let goes_on = *self == Self::Wanted;
+        *self = if goes_on { Self::UnderWay } else { Self::Idle };
         goes_on
     }
 }
@@ -112,7 +114,7 @@ impl Runtime {
     /// remembers, then what has to be read, then whether the cache tells the
     /// truth.
     pub(super) fn fill_library(&self) {
-        self.freshness.begin();
+        lock(&self.freshness.state).listing.begin();
         // Nothing is known yet, which is not the same as that there is nothing.
         let standing = &mut lock(&self.freshness.state).standing;
         standing.indexing = Some((0, 0));
@@ -131,7 +133,8 @@ impl Runtime {
     /// Looks for what other programs stored since. Costs little where they
     /// stored nothing.
     pub(super) fn freshen_library(&self) {
-        if self.freshness.begin() {
+        let begins = lock(&self.freshness.state).listing.begin();
+        if begins {
             let mut keeper = self.keeper();
             self.tasks.spawn_blocking(move || {
                 keeper.refresh();
@@ -153,6 +156,7 @@ impl Runtime {
 }
 
 /// Does the work, and tells what came of it. Blocks.
+#[derive(Clone)]
 pub(super) struct Keeper {
     library: Library,
     freshness: Arc<Freshness>,
@@ -171,7 +175,7 @@ impl Keeper {
     fn refresh(&mut self) {
         loop {
             self.refresh_once();
-            if !self.freshness.goes_on() {
+            if !lock(&self.freshness.state).listing.goes_on() {
                 return;
             }
         }
@@ -189,7 +193,7 @@ impl Keeper {
             .indexing
             .take()
             .is_some();
-        self.tell(refreshed);
+        self.tell_listed(refreshed);
         if was_indexing {
             self.tell_changed();
         }
@@ -197,14 +201,26 @@ impl Keeper {
     }
 
     /// Reads what was said in sessions that changed, so that it can be
-    /// searched. One does it at a time; what changes meanwhile is read by the
-    /// one that comes behind.
-    pub(super) fn read_texts(&mut self) {
-        let freshness = Arc::clone(&self.freshness);
-        let _turn = lock(&freshness.reading);
-        let (library, cancel) = (self.library.clone(), self.cancel.clone());
+    /// searched. One does it at a time, and once more for whoever comes
+    /// meanwhile and does not wait.
+    pub(super) fn read_texts(&self) {
+        if !lock(&self.freshness.state).reading.begin() {
+            return;
+        }
+        loop {
+            let read = self.read_texts_once();
+            if let Err(error) = read {
+                self.say(Notice::Failed(failure(error.code(), error)));
+            }
+            if !lock(&self.freshness.state).reading.goes_on() {
+                return;
+            }
+        }
+    }
+
+    fn read_texts_once(&self) -> Result<(), TextsError> {
         let mut told = Instant::now();
-        let read = library.index_texts(&cancel, &mut |progress| {
+        let read = self.library.index_texts(&self.cancel, &mut |progress| {
             let reading = Some((progress.done, progress.total));
             lock(&self.freshness.state).standing.reading = reading;
             if told.elapsed() >= TELL_EVERY {
@@ -216,9 +232,7 @@ impl Keeper {
         if reading.is_some() {
             self.tell_read();
         }
-        if let Err(error) = read {
-            self.say(Notice::Failed(failure(error.code(), error)));
-        }
+        read
     }
 
     fn tell_read(&self) {
@@ -232,7 +246,6 @@ impl Keeper {
         let touched = self.library.touch(paths, &self.cancel);
         self.tell(touched);
         self.tell_changes();
-        self.read_texts();
     }
 
     fn verify(&mut self) {
@@ -241,15 +254,10 @@ impl Keeper {
         self.tell_changes();
     }
 
-    /// Tells what went wrong, if it was not told just before.
-    fn tell(&mut self, outcome: Result<Refreshed, Cause>) {
-        let (failed, notice) = match outcome {
-            Ok(refreshed) => (None, told(&refreshed).map(Notice::Info)),
-            Err(cause) => {
-                let failure = failure("SESSIONS_NOT_LISTED", &cause);
-                (Some(cause.to_string()), Some(Notice::Failed(failure)))
-            }
-        };
+    /// Tells how listing everything went: what could not be listed is the
+    /// answer to every question until it can.
+    fn tell_listed(&mut self, outcome: Result<Refreshed, Cause>) {
+        let failed = outcome.as_ref().err().map(ToString::to_string);
         let mut state = lock(&self.freshness.state);
         let is_other = state.standing.failed != failed;
         state.standing.failed = failed;
@@ -260,6 +268,15 @@ impl Keeper {
         if is_other {
             self.tell_changed();
         }
+        self.tell(outcome);
+    }
+
+    /// Tells what went wrong, if it was not told just before.
+    fn tell(&self, outcome: Result<Refreshed, Cause>) {
+        let notice = match outcome {
+            Ok(refreshed) => told(&refreshed).map(Notice::Info),
+            Err(cause) => Some(Notice::Failed(failure("SESSIONS_NOT_LISTED", cause))),
+        };
         if let Some(notice) = notice {
             self.say(notice);
         }
@@ -304,43 +321,21 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_meanwhile_is_done_once_more() {
-        let freshness = Freshness::default();
-        assert!(freshness.begin());
-        assert!(!freshness.begin());
-        assert!(!freshness.begin());
-        assert!(freshness.goes_on());
-        assert!(!freshness.goes_on());
-        assert!(freshness.begin());
+        let mut work = Work::default();
+        assert!(work.begin());
+        assert!(!work.begin());
+        assert!(!work.begin());
+        assert!(work.goes_on());
+        assert!(!work.goes_on());
+        assert!(work.begin());
     }
 
     #[test]
-    fn what_can_be_searched_is_counted_as_soon_as_it_is_known() {
-        let cases = [
-            (None, None, false, None),
-            (Some((0, 0)), None, true, Some((0, 0))),
-            (Some((7, 9)), None, true, Some((7, 9))),
-            (None, None, true, Some((0, 0))),
-            (None, Some((3, 4)), false, Some((3, 4))),
-            (Some((1, 2)), Some((3, 4)), true, Some((3, 4))),
-        ];
-        for (indexing, reading, is_filling, texts) in cases {
-            let standing = Standing {
-                indexing,
-                reading,
-                is_filling,
-                failed: None,
-            };
-            assert_eq!(standing.texts(), texts);
-        }
-    }
-
-    #[test]
-    fn a_change_is_answered_once() {
+    fn a_question_soon_after_a_change_is_asked_for_that() {
         let freshness = Freshness::default();
         assert!(!freshness.just_changed());
         lock(&freshness.state).changed = Some(Instant::now());
         assert!(freshness.just_changed());
-        assert!(!freshness.just_changed());
         lock(&freshness.state).changed = Instant::now().checked_sub(ECHO);
         assert!(!freshness.just_changed());
     }

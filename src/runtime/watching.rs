@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
+use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
 use super::Runtime;
@@ -21,6 +21,8 @@ const CALM: Duration = Duration::from_millis(250);
 /// How much longer than the last look took the next one waits, so that a file
 /// that is written all the time takes a small part of a thread.
 const REST: u32 = 20;
+/// The longest rest between two looks.
+const MAX_REST: Duration = Duration::from_secs(5);
 /// More changed paths than this are looked for by listing everything.
 const MANY: usize = 1_000;
 
@@ -73,13 +75,17 @@ impl Runtime {
         let heard = Arc::clone(&changes);
         // Setting up takes as long as the folders are many.
         let watching = tokio::task::spawn_blocking(move || {
-            let mut watcher = recommended_watcher(move |event| heard.add(event)).ok()?;
+            // As listing follows no links, neither does watching.
+            let config = Config::default().with_follow_symlinks(false);
+            let mut watcher =
+                RecommendedWatcher::new(move |event| heard.add(event), config).ok()?;
             for place in library.places() {
                 watch(&mut watcher, &place);
             }
             Some(watcher)
         });
         let mut keeper = self.keeper();
+        let reading = self.tasks.clone();
         self.tasks.spawn(async move {
             // Without a watcher the lists are fresh when they are opened.
             let Ok(Some(_watcher)) = watching.await else {
@@ -109,7 +115,9 @@ impl Runtime {
                     return;
                 };
                 keeper = back;
-                calm = CALM.max(took * REST);
+                calm = (took * REST).clamp(CALM, MAX_REST);
+                let reader = keeper.clone();
+                reading.spawn_blocking(move || reader.read_texts());
             }
         });
     }

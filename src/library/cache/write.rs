@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::rows::{self, CachedRow, kind_number, tool_number};
 use crate::library::files::{Facts, Found, LogFile};
@@ -35,7 +35,7 @@ pub(super) fn write(
     connection: &mut Connection,
     read: &[ReadFile],
 ) -> rusqlite::Result<Corrections> {
-    let transaction = connection.transaction()?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut touched = BTreeSet::new();
     for file in read {
         take_out(&transaction, file.log.tool, &file.log.file, &mut touched)?;
@@ -50,7 +50,7 @@ pub(super) fn remove(
     connection: &mut Connection,
     files: &[(Tool, String)],
 ) -> rusqlite::Result<Corrections> {
-    let transaction = connection.transaction()?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut touched = BTreeSet::new();
     for (tool, file) in files {
         transaction

@@ -77,6 +77,19 @@ async fn the_session_that_is_written_in_is_no_answer() {
 }
 
 #[tokio::test]
+async fn a_search_that_comes_before_anything_was_read_keeps_nothing_from_being_read() {
+    for _ in 0..5 {
+        let place = Place::new();
+        let mut bench = Bench::start(&place, ReviewPolicy::Never);
+        let found = bench
+            .search_until(&asking("too small"), |found| !found.rows.is_empty())
+            .await;
+        assert_eq!(found.rows[0].id.as_str(), "flaky");
+        bench.end().await;
+    }
+}
+
+#[tokio::test]
 async fn filters_hold_for_what_was_said_too() {
     let place = Place::new();
     let mut bench = start(&place).await;

@@ -340,6 +340,10 @@ impl Beginning {
 
     /// Adds what there is room for.
     fn add(&mut self, bytes: &[u8]) {
+        if self.bytes.is_empty() {
+            // It comes in many small pieces.
+            self.bytes.reserve_exact(self.most);
+        }
         let room = self.most - self.bytes.len();
         self.bytes.extend(bytes.get(..room).unwrap_or(bytes));
     }
@@ -359,6 +363,7 @@ impl Beginning {
         if let Err(torn) = std::str::from_utf8(&bytes) {
             bytes.truncate(torn.valid_up_to());
         }
+        bytes.shrink_to_fit();
         String::from_utf8(bytes).unwrap_or_default()
     }
 }

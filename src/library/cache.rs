@@ -99,7 +99,7 @@ const CREATE: &str = "
         title TEXT,
         last_seen INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
-    -- When the files of a tool were last listed.
+    -- When the files of a tool were last listed, to a minute.
     CREATE TABLE scans (
         tool INTEGER PRIMARY KEY,
         at INTEGER NOT NULL

@@ -251,12 +251,7 @@ impl Context {
 fn fault(error: &reqwest::Error) -> NetworkFault {
     let mut source = error.source();
     while let Some(cause) = source {
-        let inner = cause
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref);
-        if cause.is::<rustls::Error>()
-            || inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
-        {
+        if is_tls(cause) {
             return NetworkFault::Tls;
         }
         // The client has no type for it.
@@ -270,4 +265,15 @@ fn fault(error: &reqwest::Error) -> NetworkFault {
     } else {
         NetworkFault::Broken
     }
+}
+
+/// Whether TLS failed. Each layer may have wrapped it as an error of input or
+/// output, whose `source` passes over what it holds.
+fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    if error.is::<rustls::Error>() {
+        return true;
+    }
+    let io = error.downcast_ref::<std::io::Error>();
+    io.and_then(std::io::Error::get_ref)
+        .is_some_and(|held| is_tls(held))
 }

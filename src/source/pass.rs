@@ -212,6 +212,7 @@ fn parse_each<F: Form>(
 mod tests {
     use std::io::Write;
 
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
     use serde_json::Value;
 
     use super::*;

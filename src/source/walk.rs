@@ -72,7 +72,23 @@ impl Walk {
     /// Adds a file if it is a regular one that is not empty. Links are not
     /// followed, and pipes and devices are nothing to read.
     pub(super) fn file(&mut self, path: PathBuf, native_id: Option<String>) {
-        match fs::symlink_metadata(&path) {
+        let metadata = fs::symlink_metadata(&path);
+        self.regular(path, metadata, native_id);
+    }
+
+    /// [`file`](Self::file) of an entry of a folder, whose state is told
+    /// without looking its path up again.
+    pub(super) fn entry(&mut self, entry: &DirEntry, native_id: Option<String>) {
+        self.regular(entry.path(), entry.metadata(), native_id);
+    }
+
+    fn regular(
+        &mut self,
+        path: PathBuf,
+        metadata: io::Result<fs::Metadata>,
+        native_id: Option<String>,
+    ) {
+        match metadata {
             Ok(metadata) if metadata.is_file() => {
                 if metadata.len() > 0 {
                     let stamp = Stamp::of(&metadata);

@@ -24,6 +24,10 @@ pub(in crate::library) struct ReadFile {
 /// in a file: `None` for one that is not shown any more.
 pub(in crate::library) type Corrections = HashMap<SessionId, Option<Facts>>;
 
+/// How exactly it is known when a tool's files were last listed, in
+/// milliseconds. Starting again within that time writes nothing.
+const SCAN_PRECISION: i64 = 60_000;
+
 const PUT: &str = "INSERT OR REPLACE INTO sessions VALUES \
      (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, 0, ?18, ?19)";
 
@@ -65,12 +69,29 @@ pub(super) fn remove(
 }
 
 pub(super) fn scanned(connection: &Connection, tools: &[Tool], at: Millis) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare_cached("INSERT OR REPLACE INTO scans VALUES (?1, ?2)")?;
+    let mut noted = connection.prepare_cached("SELECT at FROM scans WHERE tool = ?1")?;
+    let mut late = Vec::new();
     for tool in tools {
-        statement.execute(params![tool_number(*tool), at.0])?;
+        let before: Option<i64> = noted
+            .query_row([tool_number(*tool)], |row| row.get(0))
+            .optional()?;
+        // A clock that was set back must not keep a moment that never comes.
+        let is_recent =
+            before.is_some_and(|before| (0..SCAN_PRECISION).contains(&at.0.saturating_sub(before)));
+        if !is_recent {
+            late.push(tool_number(*tool));
+        }
     }
-    Ok(())
+    if late.is_empty() {
+        return Ok(());
+    }
+    let transaction = connection.unchecked_transaction()?;
+    let mut note = transaction.prepare_cached("INSERT OR REPLACE INTO scans VALUES (?1, ?2)")?;
+    for tool in late {
+        note.execute(params![tool, at.0])?;
+    }
+    drop(note);
+    transaction.commit()
 }
 
 /// What is remembered of sessions that are gone stays: nothing else knows it.
@@ -88,6 +109,16 @@ fn take_out(
     touched: &mut BTreeSet<String>,
 ) -> rusqlite::Result<()> {
     let key = params![tool_number(tool), file];
+    // A file with names has a row of its own, too.
+    let is_known: bool = transaction
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM sessions WHERE tool = ?1 AND file = ?2)
+                 OR EXISTS (SELECT 1 FROM files WHERE tool = ?1 AND file = ?2)",
+        )?
+        .query_row(key, |row| row.get(0))?;
+    if !is_known {
+        return Ok(());
+    }
     for table in ["sessions", "names"] {
         let ids = format!("SELECT id FROM {table} WHERE tool = ?1 AND file = ?2");
         let mut statement = transaction.prepare_cached(&ids)?;
@@ -214,6 +245,10 @@ fn settle(
     }
     let mut corrections = Corrections::new();
     for id in touched {
+        let found_once = found.get(&**id).is_some_and(|(count, _)| *count == 1);
+        if found_once && is_alone(transaction, id)? {
+            continue;
+        }
         let shown = settle_one(transaction, id)?;
         let is_as_found = match (found.get(&**id), &shown) {
             (Some((1, facts)), Some(shown)) => *facts == shown,
@@ -224,6 +259,17 @@ fn settle(
         }
     }
     Ok(corrections)
+}
+
+/// Whether a session lies in one file and nothing else names it: most do, and
+/// stand as they were put.
+fn is_alone(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
+    transaction
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM sessions WHERE id = ?1) = 1
+                 AND NOT EXISTS (SELECT 1 FROM names WHERE id = ?1)",
+        )?
+        .query_row([id], |row| row.get(0))
 }
 
 /// One file of a session is shown: one with a message before one without,

@@ -44,6 +44,8 @@ struct Tree<'a> {
     nodes: &'a [Node],
     /// The record that a uuid stands for: the last that has it.
     at: HashMap<&'a str, usize>,
+    /// Whether some records took the place of others.
+    has_replaced: bool,
     parents: Vec<Option<usize>>,
 }
 
@@ -55,9 +57,25 @@ impl<'a> Tree<'a> {
                 at.insert(&**uuid, index);
             }
         }
-        let resolve = |uuid: &Option<Box<str>>| at.get(uuid.as_deref()?).copied();
-        let parents = nodes.iter().map(|node| resolve(&node.parent)).collect();
-        Self { nodes, at, parents }
+        let named = nodes.iter().filter(|node| node.uuid.is_some()).count();
+        let has_replaced = at.len() < named;
+        let mut before: Option<(usize, &Node)> = None;
+        let parents = nodes.iter().enumerate().map(|(index, node)| {
+            let last = before.replace((index, node));
+            let parent = node.parent.as_deref()?;
+            // Most records follow the one before them.
+            match last.filter(|(_, last)| last.uuid.as_deref() == Some(parent)) {
+                Some((last, _)) if !has_replaced => Some(last),
+                _ => at.get(parent).copied(),
+            }
+        });
+        let parents = parents.collect();
+        Self {
+            nodes,
+            at,
+            has_replaced,
+            parents,
+        }
     }
 
     fn node(&self, index: usize) -> Option<&'a Node> {
@@ -74,51 +92,33 @@ impl<'a> Tree<'a> {
 
     /// Whether a later record took this one's place.
     fn is_replaced(&self, index: usize) -> bool {
-        self.node(index)
-            .and_then(|node| self.find(node.uuid.as_deref()?))
-            .is_some_and(|last| last != index)
+        let last = || self.find(self.node(index)?.uuid.as_deref()?);
+        self.has_replaced && last().is_some_and(|last| last != index)
     }
 
-    /// Every record's children. A boundary counts as a child of the record it
-    /// goes on from, or of the one before it.
-    fn children(&self) -> HashMap<usize, Vec<usize>> {
-        let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (index, node) in self.nodes.iter().enumerate() {
+    /// What each record is a child of. A boundary counts as a child of the
+    /// record it goes on from, or of the one before it.
+    fn ups(&self) -> Vec<Option<usize>> {
+        let up = |(index, node): (usize, &Node)| {
             let logical = || {
                 node.boundary.as_ref()?;
                 let told = node.logical_parent.as_deref();
                 told.and_then(|uuid| self.find(uuid))
                     .or(index.checked_sub(1))
             };
-            if let Some(parent) = self.parent(index).or_else(logical)
-                && parent != index
-            {
-                children.entry(parent).or_default().push(index);
-            }
-        }
-        children
+            let parent = self.parent(index).or_else(logical);
+            parent.filter(|parent| *parent != index)
+        };
+        self.nodes.iter().enumerate().map(up).collect()
     }
 
     /// The end of the conversation: the newest leaf under the marked record,
     /// or of the whole file without one. What another agent did beside the
     /// conversation is no end of it while there is another.
     fn leaf(&self, marker: Option<&str>) -> Option<usize> {
-        let children = self.children();
+        let ups = self.ups();
         let under = match marker.and_then(|uuid| self.find(uuid)) {
-            Some(top) => {
-                let mut seen = HashSet::from([top]);
-                let mut open = vec![top];
-                while let Some(index) = open.pop() {
-                    for child in children.get(&index).into_iter().flatten() {
-                        if seen.insert(*child) {
-                            open.push(*child);
-                        }
-                    }
-                }
-                let mut under: Vec<usize> = seen.into_iter().collect();
-                under.sort_unstable();
-                under
-            }
+            Some(top) => under(&ups, top),
             None => (0..self.nodes.len()).collect(),
         };
         let counts = |index: usize, main_only: bool| {
@@ -126,13 +126,15 @@ impl<'a> Tree<'a> {
                 .is_some_and(|node| !(node.is_progress || main_only && node.is_sidechain))
                 && !self.is_replaced(index)
         };
-        let goes_on = |index: usize, main_only: bool| {
-            let after = children.get(&index).map_or(&[][..], Vec::as_slice);
-            after.iter().any(|child| counts(*child, main_only))
-        };
         let newest = |main_only: bool| {
+            let mut goes_on = Marks::new(self.nodes.len());
+            for (index, up) in ups.iter().enumerate() {
+                if let Some(up) = up.filter(|_| counts(index, main_only)) {
+                    goes_on.set(up);
+                }
+            }
             let mut back = under.iter().rev().copied();
-            back.find(|index| counts(*index, main_only) && !goes_on(*index, main_only))
+            back.find(|index| counts(*index, main_only) && !goes_on.has(*index))
         };
         // In a ring nothing is the end: there the last record is.
         let any = || {
@@ -199,10 +201,10 @@ impl<'a> Tree<'a> {
     fn way_up(&self, leaf: usize, is_damaged: bool) -> (Vec<usize>, Option<usize>) {
         let preserved_by = self.preserved_by();
         let mut way = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = Marks::new(self.nodes.len());
         let mut at = Some(leaf);
         let mut end = None;
-        while let Some(index) = at.filter(|index| seen.insert(*index)) {
+        while let Some(index) = at.filter(|index| seen.set(*index)) {
             let Some(node) = self.node(index) else { break };
             if let Some(child) = way.last() {
                 let boundaries = preserved_by.get(&index).map_or(&[][..], Vec::as_slice);
@@ -265,7 +267,11 @@ impl<'a> Tree<'a> {
                 last.insert(id, *index);
             }
         }
-        let mut taken: HashSet<usize> = way.iter().copied().collect();
+        let mut taken = Marks::new(self.nodes.len());
+        let mut count = way.len();
+        for index in &way {
+            taken.set(*index);
+        }
         let mut beside: HashMap<usize, Vec<usize>> = HashMap::new();
         for index in boundary.unwrap_or(0)..self.nodes.len() {
             let Some(anchor) = id(index).and_then(|id| last.get(id)) else {
@@ -273,12 +279,13 @@ impl<'a> Tree<'a> {
             };
             let is_part = self
                 .parent(index)
-                .is_some_and(|parent| taken.contains(&parent) && id(parent) == id(index));
-            if is_part && !self.is_replaced(index) && taken.insert(index) {
+                .is_some_and(|parent| taken.has(parent) && id(parent) == id(index));
+            if is_part && !self.is_replaced(index) && taken.set(index) {
+                count += 1;
                 beside.entry(*anchor).or_default().push(index);
             }
         }
-        let mut all = Vec::with_capacity(taken.len());
+        let mut all = Vec::with_capacity(count);
         for index in way {
             all.push(index);
             all.extend(beside.remove(&index).unwrap_or_default());
@@ -298,6 +305,58 @@ impl<'a> Tree<'a> {
         let is_main =
             |index: &usize| !has_main || self.node(*index).is_some_and(|node| !node.is_sidechain);
         (all.filter(is_main).collect(), boundary)
+    }
+}
+
+/// A record and all that are below it, in the order of the file.
+fn under(ups: &[Option<usize>], top: usize) -> Vec<usize> {
+    let mut known = vec![None; ups.len()];
+    if let Some(place) = known.get_mut(top) {
+        *place = Some(true);
+    }
+    let mut way = Vec::new();
+    for index in 0..ups.len() {
+        let mut at = Some(index);
+        let mut is_under = false;
+        while let Some(index) = at {
+            match known.get_mut(index) {
+                Some(place @ None) => *place = Some(false),
+                Some(Some(told)) => {
+                    // In a ring it is what this way began with.
+                    is_under = *told;
+                    break;
+                }
+                None => break,
+            }
+            way.push(index);
+            at = ups.get(index).copied().flatten();
+        }
+        for index in way.drain(..).filter(|_| is_under) {
+            if let Some(place) = known.get_mut(index) {
+                *place = Some(true);
+            }
+        }
+    }
+    let is_under = |index: &usize| known.get(*index).is_some_and(|known| *known == Some(true));
+    (0..ups.len()).filter(is_under).collect()
+}
+
+/// Marks at places of records.
+struct Marks(Vec<bool>);
+
+impl Marks {
+    fn new(places: usize) -> Self {
+        Self(vec![false; places])
+    }
+
+    /// Sets a mark; `false` when it was set already.
+    fn set(&mut self, at: usize) -> bool {
+        let place = self.0.get_mut(at);
+        place.is_some_and(|place| !std::mem::replace(place, true))
+    }
+
+    fn has(&self, at: usize) -> bool {
+        self.0.get(at) == Some(&true)
     }
 }
 
@@ -324,5 +383,33 @@ pub(super) fn current(nodes: &[Node], marker: Option<&str>, is_damaged: bool) ->
     Current {
         order: tree.with_parallel_parts(tree.spliced(way, boundary), boundary),
         is_cut: boundary.is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn below_a_record_are_all_that_lead_up_to_it() {
+        let ups = [None, Some(0), Some(1), Some(4), Some(3), Some(6), Some(2)];
+        assert_eq!(under(&ups, 1), [1, 2, 5, 6]);
+        assert_eq!(under(&ups, 0), [0, 1, 2, 5, 6]);
+        assert_eq!(under(&ups, 5), [5]);
+        // Two that are each other's parents.
+        assert_eq!(under(&ups, 3), [3, 4]);
+    }
+
+    #[test]
+    fn a_parent_that_was_written_again_is_the_later_record() {
+        let node = |uuid: &str, parent: Option<&str>| Node {
+            uuid: Some(uuid.into()),
+            parent: parent.map(Into::into),
+            ..Node::default()
+        };
+        let nodes = [node("a", None), node("b", Some("a")), node("c", Some("b"))];
+        assert_eq!(Tree::new(&nodes).parents, [None, Some(0), Some(1)]);
+        let nodes = [node("a", None), node("b", Some("a")), node("a", None)];
+        assert_eq!(Tree::new(&nodes).parents, [None, Some(2), None]);
     }
 }

@@ -1,5 +1,7 @@
 //! Which files of Claude Code there are, told by their names.
 
+use std::ffi::OsStr;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::source::{Environment, FoundFile, Walk, walk};
@@ -34,7 +36,7 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
         if kind.is_dir() {
             walk.folder(&project.path(), |walk, entry, kind| {
                 if !kind.is_dir() {
-                    file(walk, entry.path(), is_session);
+                    entry_of(walk, entry, is_session);
                 } else if entry.file_name().to_str().is_some_and(is_uuid) {
                     walk.folder(&entry.path(), |walk, entry, kind| {
                         if kind.is_dir() && entry.file_name() == "subagents" {
@@ -51,7 +53,7 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
 fn agents(walk: &mut Walk, folder: &Path, depth: usize) {
     walk.folder(folder, |walk, entry, kind| {
         if !kind.is_dir() {
-            file(walk, entry.path(), is_agent);
+            entry_of(walk, entry, is_agent);
         } else if depth > 1 {
             agents(walk, &entry.path(), depth - 1);
         }
@@ -74,13 +76,25 @@ pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
     walk.files.pop()
 }
 
-/// Adds a file whose name is one that the tool gives; the name is its id.
+/// Adds a file whose name is one that the tool gives.
 fn file(walk: &mut Walk, path: PathBuf, is_its: fn(&str) -> bool) {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    if path.extension().is_some_and(|ext| ext == "jsonl") && is_its(&stem) {
-        let id = stem.into_owned();
+    if let Some(id) = native_id(path.file_name().unwrap_or_default(), is_its) {
         walk.file(path, Some(id));
     }
+}
+
+/// [`file`] of an entry of a folder.
+fn entry_of(walk: &mut Walk, entry: &DirEntry, is_its: fn(&str) -> bool) {
+    if let Some(id) = native_id(&entry.file_name(), is_its) {
+        walk.entry(entry, Some(id));
+    }
+}
+
+/// The id that a name is, if it is one that the tool gives.
+fn native_id(name: &OsStr, is_its: fn(&str) -> bool) -> Option<String> {
+    let name = name.to_string_lossy();
+    let stem = name.strip_suffix(".jsonl")?;
+    is_its(stem).then(|| stem.to_owned())
 }
 
 /// Whether a name is one of a file in a project's folder. Old versions kept

@@ -78,17 +78,28 @@ fn rollouts(folder: &Path, depth: usize, walk: &mut Walk) {
         if kind.is_dir() && depth > 0 {
             rollouts(&entry.path(), depth - 1, walk);
         } else if !kind.is_dir() {
-            rollout(entry.path(), walk);
+            let path = entry.path();
+            if is_rollout_file(&path) {
+                walk.entry(entry, rollout_id(&path));
+            }
         }
     });
 }
 
 /// Adds a file if it is a rollout file, and no compressed twin of a plain one.
 fn rollout(path: PathBuf, walk: &mut Walk) {
-    if is_rollout(&path) && home::plain_twin(&path).is_none() {
-        let id = home::ids(&path).map(|(id, _)| id.to_owned());
+    if is_rollout_file(&path) {
+        let id = rollout_id(&path);
         walk.file(path, id);
     }
+}
+
+fn is_rollout_file(path: &Path) -> bool {
+    is_rollout(path) && home::plain_twin(path).is_none()
+}
+
+fn rollout_id(path: &Path) -> Option<String> {
+    home::ids(path).map(|(id, _)| id.to_owned())
 }
 
 fn is_rollout(path: &Path) -> bool {

@@ -1,13 +1,20 @@
 //! Finding sessions and looking at them, while others store some and disks
 //! fail or hang.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use ibid::library::ToolLogs;
 use ibid::runtime::{Found, Query};
+use ibid::source::Environment;
+use ibid::tool::Tool;
 
 use super::*;
 use crate::library::{Logs, log, open, refresh};
+
+/// How often another program writes.
+const WRITTEN_EVERY: Duration = Duration::from_millis(400);
 
 impl Bench {
     fn over_library(place: &Place, library: Library) -> Self {
@@ -123,5 +130,49 @@ async fn filters_in_a_query_leave_sessions_out_or_tell_why_they_do_not() {
     let hints: Vec<_> = found.iter().map(|found| found.hint.as_deref()).collect();
     assert_eq!(hints[..2], [None, None]);
     assert!(hints[2].unwrap().contains("no tool is called cobol"));
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_session_that_another_program_goes_on_with_moves_on_by_itself() {
+    let place = Place::new();
+    let elsewhere = place.dir.path().join("elsewhere");
+    let folder = elsewhere.join(".claude/projects/-work");
+    std::fs::create_dir_all(&folder).unwrap();
+    let id = "01234567-89ab-4cde-8f01-23456789abcd";
+    let file = folder.join(format!("{id}.jsonl"));
+    let prompt = format!(
+        r#"{{"parentUuid":null,"isSidechain":false,"cwd":"/work","sessionId":"{id}","version":"2","type":"user","message":{{"role":"user","content":"the first words"}},"uuid":"u","timestamp":"2026-01-01T00:00:00Z"}}"#
+    );
+    std::fs::write(&file, prompt + "\n").unwrap();
+    let environment = Environment::new(Some(elsewhere), []);
+    let others = ToolLogs::of(&[Tool::ClaudeCode], &environment);
+    let own = Arc::new(StoredLogs::new(place.home.clone()));
+    let library = Library::over(own, others, false, Some(place.home.cache_file()));
+    let label = |library: &Library| {
+        let index = library.index();
+        let mut entries = index.iter();
+        let entry = entries.find(|entry| entry.tool == Tool::ClaudeCode);
+        entry.map(|entry| entry.label.to_owned())
+    };
+    refresh(&library);
+    assert_eq!(label(&library).as_deref(), Some("the first words"));
+
+    let mut bench = Bench::over_library(&place, library.clone());
+    let name =
+        format!(r#"{{"type":"custom-title","customTitle":"A new name","sessionId":"{id}"}}"#);
+    let mut other = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&file)
+        .unwrap();
+    let goes_on = async {
+        while label(&library).as_deref() != Some("A new name") {
+            // Nobody tells when the watcher is set up, so it is one change more
+            // until one is noticed.
+            writeln!(other, "{name}").unwrap();
+            let _nothing_yet = timeout(WRITTEN_EVERY, bench.done.recv()).await;
+        }
+    };
+    timeout(PATIENCE, goes_on).await.unwrap();
     bench.end().await;
 }

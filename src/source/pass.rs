@@ -271,7 +271,6 @@ mod tests {
 
     #[test]
     fn only_so_many_bytes_are_read_when_asked() {
-        use ruzstd::encoding::{CompressionLevel, compress_to_vec};
         let rows = b"1\n2\n3\n";
         assert_eq!(told(rows, 4).0.len(), 2);
         let packed = compress_to_vec(&rows[..], CompressionLevel::Fastest);

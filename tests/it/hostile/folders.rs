@@ -114,7 +114,7 @@ fn what_nobody_may_read_is_told_and_the_rest_is_listed() {
         .path(PROJECT)
         .join("720ba929-4265-47f7-8de8-2fd1083a871e.jsonl");
     for path in [&codex, &file] {
-        fs::set_permissions(path, Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
     }
     if fs::read_dir(&codex).is_ok() {
         // The superuser may read all, but not of files that a namespace has

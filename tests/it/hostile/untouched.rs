@@ -10,7 +10,7 @@ use ibid::tool::Tool;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use super::{Person, fixtures};
+use super::Person;
 
 /// What must not change of a file or folder.
 #[derive(Debug, PartialEq, Eq)]

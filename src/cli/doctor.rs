@@ -84,7 +84,7 @@ fn general(notice: &Notice) -> Finding {
             Notice::CacheRebuilt { .. } => "nothing is lost: it was filled again",
             Notice::CacheNotWritten { .. } => "see to room on the disk and to the file's rights",
             Notice::Obstacle { .. } | Notice::NotListed { .. } => {
-                "its sessions are left out until your user may read it"
+                "what is there is left out as long as that is so; nothing else is"
             }
             Notice::Unreadable { .. } => "see to the file's rights",
         },

@@ -23,7 +23,8 @@ Examples:
   ibid search flaky --session claude:ID
 
 All words must be in one message; \"quoted words\" stand together, and -word must not be
-there. Three letters or more are found anywhere, also inside a word.";
+there. Three letters or more are found anywhere, also inside a word. A word with a
+capital in it is found in just that case.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

@@ -169,10 +169,52 @@ fn look_within<T: DeserializeOwned, R>(
 /// The record that a line is, or that is glued to a torn one in it, and how
 /// many could not be read.
 pub(super) fn record<T: DeserializeOwned>(line: &[u8]) -> (Option<T>, usize) {
-    match serde_json::from_slice(line) {
-        Ok(record) => (Some(record), 0),
-        Err(_) => (glued(line), 1),
+    if let Ok(record) = serde_json::from_slice(line) {
+        return (Some(record), 0);
     }
+    let whole = mended(line).and_then(|line| serde_json::from_slice(&line).ok());
+    match whole {
+        Some(record) => (Some(record), 0),
+        None => (glued(line), 1),
+    }
+}
+
+/// A line in which halves of characters are replacement characters; `None`
+/// when it has none. Programs that cut a text by its UTF-16 units write them,
+/// and JSON can't be read with them.
+fn mended(line: &[u8]) -> Option<Vec<u8>> {
+    const HIGH: std::ops::Range<u16> = 0xd800..0xdc00;
+    const LOW: std::ops::Range<u16> = 0xdc00..0xe000;
+    let unit = |at: usize| {
+        let digits = line.get(at..at + 6)?.strip_prefix(br"\u")?;
+        u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut mended = Vec::new();
+    let mut kept = 0;
+    let mut at = 0;
+    while let Some(escape) = memchr::memchr(b'\\', line.get(at..)?) {
+        at += escape;
+        match unit(at) {
+            Some(high)
+                if HIGH.contains(&high) && unit(at + 6).is_some_and(|u| LOW.contains(&u)) =>
+            {
+                at += 12;
+            }
+            Some(half) if HIGH.contains(&half) || LOW.contains(&half) => {
+                mended.extend_from_slice(line.get(kept..at)?);
+                mended.extend_from_slice(br"\ufffd");
+                at += 6;
+                kept = at;
+            }
+            // Whatever is escaped is no escape of its own.
+            _ => at = (at + 2).min(line.len()),
+        }
+    }
+    if kept == 0 {
+        return None;
+    }
+    mended.extend_from_slice(line.get(kept..)?);
+    Some(mended)
 }
 
 /// The record at the end of a line that begins with a torn one.
@@ -295,6 +337,19 @@ mod tests {
     fn marks_and_nul_runs_are_no_part_of_a_record() {
         let (records, skipped) = read(b"\xef\xbb\xbf{\"a\":1}\r\n\0\0\0{\"b\":2}\0\0\n\n");
         assert_eq!((records.len(), skipped), (2, 0));
+    }
+
+    #[test]
+    fn half_a_character_is_a_replacement_character_and_loses_nothing_else() {
+        let text = |line: &[u8]| record::<serde_json::Value>(line).0.unwrap()["a"].clone();
+        assert_eq!(text(br#"{"a":"x\ud83d y"}"#), "x\u{fffd} y");
+        assert_eq!(
+            text(br#"{"a":"\udc00\ud83d\ude00\ud83d"}"#),
+            "\u{fffd}😀\u{fffd}"
+        );
+        assert_eq!(text(br#"{"a":"\\ud83d \ud83d"}"#), "\\ud83d \u{fffd}");
+        let (torn, lost) = record::<serde_json::Value>(br#"{"a":"\ud83d"#);
+        assert_eq!((torn, lost), (None, 1));
     }
 
     #[test]

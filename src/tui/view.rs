@@ -282,9 +282,11 @@ fn draw_list(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Positio
         Listed::Texts(_) => "Search",
     };
     let text = format!(" {title}: {}", sanitize::line(listed.text()));
-    let beside = area.width.saturating_sub(columns(&text) + 2);
+    let beside = area.width.saturating_sub(columns(&text).saturating_add(2));
     let counter = format!("{} ", listed.counter(now, beside.into()));
-    let room = area.width.saturating_sub(columns(&counter) + 1);
+    let room = area
+        .width
+        .saturating_sub(columns(&counter).saturating_add(1));
     let text = wrap::cut_start(&text, room);
     let caret = columns(&text);
     Line::styled(text, theme.title).render(search, frame.buffer_mut());

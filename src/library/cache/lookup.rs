@@ -90,13 +90,19 @@ pub(in crate::library) fn searchable(
     rows.filter_map(Result::transpose).collect()
 }
 
-/// What is remembered of a session that is gone.
+/// What is remembered of a session that is gone, be it noticed or not.
 pub(in crate::library) fn gone(
     connection: &Connection,
     id: &SessionId,
 ) -> rusqlite::Result<Option<Gone>> {
     connection
-        .prepare_cached("SELECT tool, file, title, last_seen FROM gone WHERE id = ?1")?
+        .prepare_cached(
+            "SELECT tool, file, title, last_seen FROM gone WHERE id = ?1
+             UNION ALL
+             SELECT tool, file, coalesce(name, title),
+                 coalesce((SELECT at FROM scans WHERE scans.tool = sessions.tool), updated_at)
+             FROM sessions WHERE id = ?1 LIMIT 1",
+        )?
         .query_row([id.as_str()], |row| {
             let (file, title) = (row.get(1)?, row.get(2)?);
             let last_seen = Millis(row.get(3)?);

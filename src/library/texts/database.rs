@@ -20,7 +20,7 @@ use crate::threads::lock;
 /// belong to a newer program and are left alone.
 const VERSION: i64 = 1;
 /// How long to wait for another process. Its transactions are short.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// In bytes; of meaning for a new file only.
 const PAGE_SIZE: i64 = 16_384;
 /// What a connection keeps in memory, in KiB; negative, as SQLite wants it.

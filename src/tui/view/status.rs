@@ -28,7 +28,7 @@ pub(super) fn draw(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
     let help = help.map_or(String::new(), |help| format!("{help} help "));
     let state = match app.listed() {
         Some(popup) if layer == Layer::Popup => {
-            let beside = area.width.saturating_sub(columns(&help) + 2);
+            let beside = area.width.saturating_sub(columns(&help).saturating_add(2));
             Some(popup.counter(app.now, beside.into()))
         }
         _ => spinning,
@@ -38,7 +38,7 @@ pub(super) fn draw(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
         right.push_str("  ");
     }
     right.push_str(&help);
-    let room = area.width.saturating_sub(columns(&right) + 1);
+    let room = area.width.saturating_sub(columns(&right).saturating_add(1));
     let mut left = String::new();
     for (action, what) in hints(app, layer) {
         let Some(key) = hint(layer, action) else {

@@ -489,3 +489,14 @@ fn hostile_messages_are_shown_as_text() {
     bench.press("Enter");
     assert!(bench.text().contains("<long>"));
 }
+
+#[test]
+fn a_query_of_any_length_can_be_pasted() {
+    for key in ["Ctrl-F", "Ctrl-T"] {
+        let mut bench = Bench::new();
+        bench.press(key);
+        bench.paste(&"x".repeat(70_000));
+        let screen = bench.screen_at(40, 10);
+        assert!(screen.contains("xxx"), "{screen}");
+    }
+}

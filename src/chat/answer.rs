@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, TURN_END};
-use crate::model::{Delta, FinishReason, ModelError, Usage};
+use crate::model::{Delta, FinishReason, ModelError, Usage, Waiting};
 use crate::session::{Block, Event, Message, MessageKind, Payload, Role, Source};
 
 /// The answer on its way in.
@@ -59,6 +59,15 @@ impl Answer {
     }
 }
 
+/// Says that the model is asked again after a while.
+fn waits(waiting: &Waiting) -> Effect {
+    let seconds = waiting.wait.as_secs_f64().ceil();
+    let why = &waiting.why;
+    Effect::Say(Notice::Info(format!(
+        "{why}; asking again in {seconds} s (Esc stops)"
+    )))
+}
+
 impl Chat {
     /// Asks for the answer to the message that was just logged.
     pub(super) fn ask(&mut self, cancelled: bool) -> Vec<Effect> {
@@ -86,7 +95,7 @@ impl Chat {
                 Delta::Text(text) => received.text.push_str(&text),
                 Delta::Reasoning(text) => received.reasoning.push_str(&text),
                 Delta::Usage(usage) => received.usage = Some(usage),
-                Delta::Waiting(_) => {}
+                Delta::Waiting(waiting) => return vec![waits(&waiting)],
                 Delta::Finished(reason) => received.finish = Some(reason),
             }
         }

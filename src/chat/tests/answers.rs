@@ -1,7 +1,7 @@
 //! The way of an answer in.
 
 use super::*;
-use crate::model::{Delta, FinishReason, ModelError, Usage};
+use crate::model::{Delta, FinishReason, ModelError, Usage, Waiting};
 use crate::reference::projection::capture;
 use crate::session::Payload;
 
@@ -25,6 +25,23 @@ fn data(turn: &Turn, kind: &str) -> serde_json::Value {
             _ => None,
         });
     found.unwrap()
+}
+
+#[test]
+fn a_model_that_is_asked_again_later_says_so() {
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    let asked = turn.asked();
+    let waiting = Delta::Waiting(Waiting {
+        attempt: 1,
+        wait: std::time::Duration::from_millis(1_500),
+        code: "MODEL_RATE_LIMITED",
+        why: "too many requests".to_owned(),
+    });
+    let effects = turn.chat.update(ChatEvent::Delta(asked, waiting));
+    let [Effect::Say(crate::chat::Notice::Info(told))] = &*effects else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(told, "too many requests; asking again in 2 s (Esc stops)");
 }
 
 #[test]

@@ -368,7 +368,10 @@ fn a_session_that_is_gone_says_when_it_was_last_seen() {
     let before = Millis::now();
     refresh(&library);
     files.remove("x");
-    assert_eq!(code(&read(&library, "codex:x").unwrap_err()), "SESSION_GONE");
+    assert_eq!(
+        code(&read(&library, "codex:x").unwrap_err()),
+        "SESSION_GONE"
+    );
     refresh(&library);
     let gone = read(&library, "codex:x").unwrap_err();
     let Some(LibraryError::Gone {

@@ -34,12 +34,6 @@ pub enum LibraryError {
         /// Where it was.
         file: String,
     },
-    /// A file that has no header to be read by itself.
-    #[error("the file {file:?} does not begin with the header of one session")]
-    NoHeader {
-        /// The file.
-        file: String,
-    },
     /// A log that belongs to another session than its name says.
     #[error(
         "the log {file:?} says that it is session {found:?}, not {id:?}: \
@@ -62,7 +56,6 @@ impl LibraryError {
         match self {
             Self::NotFound { .. } => "SESSION_NOT_FOUND",
             Self::Gone { .. } => "SESSION_GONE",
-            Self::NoHeader { .. } => "SESSION_NO_HEADER",
             Self::Renamed { .. } => "SESSION_RENAMED",
         }
     }

@@ -2,6 +2,7 @@
 //! hanging stores can stand in for the real ones.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
@@ -65,11 +66,15 @@ pub trait LogFiles: Send + Sync {
         }))
     }
 
-    /// Reads the header of a session and nothing else.
+    /// Reads the header of a session, and nothing else where it stands apart.
     ///
     /// # Errors
     /// When the file can't be opened, or does not begin with a header.
-    fn header(&self, file: &str) -> Result<Header, Cause>;
+    fn header(&self, file: &str) -> Result<Header, Cause> {
+        let gone = || Arc::new(std::io::Error::from(std::io::ErrorKind::NotFound)) as Cause;
+        let log = self.capture(file, None)?.ok_or_else(gone)?;
+        Ok(log.capture.header)
+    }
 
     /// Reads a whole session as one observation: this one, where the file
     /// holds several. `None` when there is no such file.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use super::Notice;
 use super::files::{CapturedLog, Facts, Found, LogFile, LogFiles, Looked, Place, Scanned, Stamp};
-use super::{LibraryError, Notice};
 use crate::reference::Cause;
 use crate::reference::projection::{Damage, capture};
 use crate::session::{Header, SessionId};
@@ -163,18 +163,6 @@ impl LogFiles for ToolLogs {
             stamp: seen.stamp,
             found,
         }))
-    }
-
-    fn header(&self, file: &str) -> Result<Header, Cause> {
-        let looked = self.look(file)?;
-        match looked.map(|looked| looked.found) {
-            Some(Found::Sessions(sessions)) if sessions.len() == 1 => {
-                let only = sessions.into_iter().next();
-                only.map(|facts| facts.header)
-            }
-            _ => None,
-        }
-        .ok_or_else(|| Arc::new(LibraryError::NoHeader { file: file.into() }) as Cause)
     }
 
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause> {

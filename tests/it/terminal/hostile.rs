@@ -157,7 +157,7 @@ fn nothing_hostile_in_a_session_reaches_the_terminal() {
     std::fs::remove_file(&log).unwrap();
     terminal.keys("\r");
     terminal.wait_text("! session \"evil-title");
-    terminal.wait_text("can't be read: there is no session \"evil-id");
+    terminal.wait_text("can't be read: the session \"evil-id");
     std::fs::write(&log, text).unwrap();
 
     // The answer, which repeats it, and the transcript.

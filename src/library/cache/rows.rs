@@ -8,11 +8,18 @@ use crate::session::Millis;
 use crate::tool::Tool;
 
 /// The columns in the order of [`CachedRow::read`].
-const COLUMNS: &str = "file, size, mtime_ns, inode, id, version, created_at, cwd, parent, \
-     is_seeded, title, title_pinned, updated_at, messages, tool, kind, is_first, is_double, name";
-pub(super) const SELECT: &str = "SELECT file, size, mtime_ns, inode, id, version, created_at, \
-     cwd, parent, is_seeded, title, title_pinned, updated_at, messages, tool, kind, is_first, \
-     is_double, name FROM sessions ORDER BY created_at DESC, id, tool, file";
+macro_rules! columns {
+    () => {
+        "file, size, mtime_ns, inode, id, version, created_at, cwd, parent, is_seeded, title, \
+         title_pinned, updated_at, messages, tool, kind, is_first, is_double, name"
+    };
+}
+
+pub(super) const SELECT: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM sessions ORDER BY created_at DESC, id, tool, file"
+);
 const SELECT_FILES: &str = "SELECT tool, file, size, mtime_ns, inode FROM files";
 
 /// A row as it stands in the cache, believed by nobody yet.
@@ -51,7 +58,7 @@ pub(in crate::library) struct CachedFile {
 }
 
 impl<'a> CachedRow<'a> {
-    /// The row of a query for [`COLUMNS`]; `None` for one that this program
+    /// The row of a query for the columns above; `None` for one that this program
     /// can't have written.
     pub(super) fn read(row: &'a Row<'_>) -> Option<Self> {
         let text = |at| row.get_ref(at).ok()?.as_str().ok();
@@ -93,7 +100,10 @@ impl<'a> CachedRow<'a> {
 
 /// A query for the rows of which this is so.
 pub(super) fn select_where(condition: &str) -> String {
-    format!("SELECT {COLUMNS} FROM sessions WHERE {condition}")
+    format!(
+        concat!("SELECT ", columns!(), " FROM sessions WHERE {}"),
+        condition
+    )
 }
 
 /// Shows every row to `each`, newest first, and gives the files without one.

@@ -8,10 +8,15 @@
 //! question: one that nobody waits for any more is dropped in [`Chat::update`].
 
 mod answer;
+mod branches;
 pub mod draft;
+mod fitting;
 mod keeping;
 mod outgoing;
+mod recalled;
+mod regenerating;
 mod request;
+mod revising;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -20,11 +25,13 @@ mod tests;
 use std::sync::Arc;
 
 use answer::{Answer, Unsaved};
+pub use branches::{Branch, branches, leaves};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use keeping::Keeping;
 pub use keeping::unfinished;
 use outgoing::Outgoing;
 pub use outgoing::Step;
+pub use recalled::{Prompt, prompts};
 pub use request::{RequestHeader, requests};
 use serde::Deserialize;
 
@@ -32,7 +39,7 @@ use crate::model::{Chosen, Delta, ModelError};
 use crate::reference::ports::{ModelRoute, SpillRef};
 use crate::reference::resolver::{Growth, PreparedStep, Target};
 use crate::reference::{ReferenceError, RouteChoice};
-use crate::session::{Entry, Event, Message, Payload, Session};
+use crate::session::{Entry, Event, Message, Payload, Seq, Session};
 
 /// The number of a question; an answer with another number is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -92,6 +99,15 @@ pub enum ChatEvent {
     Confirm,
     /// The person calls off what is going on.
     Cancel,
+    /// The person wants the last answer anew, or the one that never came.
+    Regenerate,
+    /// The person takes this earlier message of theirs into the composer, to
+    /// send another in its place.
+    Revise(Seq),
+    /// The person sends a new message after all.
+    LeaveRevising,
+    /// The person goes back to the way that was left by this event.
+    GoBack(Seq),
     /// References were prepared.
     Prepared(Generation, Result<PreparedStep, ReferenceError>),
     /// The captures were compared with the sources as they are now.
@@ -157,6 +173,10 @@ pub struct Chat {
     answer: Answer,
     keeping: Keeping,
     unsaved: Option<Unsaved>,
+    /// The message that the next one takes the place of.
+    revising: Option<Seq>,
+    /// About how many tokens the conversation takes.
+    context: u64,
     generation: Generation,
 }
 
@@ -164,7 +184,7 @@ impl Chat {
     /// A conversation over a session as its log stands.
     #[must_use]
     pub fn new(session: Session, chosen: Chosen, review: ReviewPolicy) -> Self {
-        Self {
+        let mut chat = Self {
             session,
             chosen,
             review,
@@ -173,8 +193,12 @@ impl Chat {
             answer: Answer::None,
             keeping: Keeping::default(),
             unsaved: None,
+            revising: None,
+            context: 0,
             generation: Generation::default(),
-        }
+        };
+        chat.recount();
+        chat
     }
 
     /// The session as far as its log is written.
@@ -242,12 +266,17 @@ impl Chat {
         match event {
             ChatEvent::UseModel(chosen) => {
                 self.chosen = chosen;
+                self.recount();
                 Vec::new()
             }
             ChatEvent::Send(draft) => self.send(draft),
             ChatEvent::Preview(draft) => self.preview(draft),
             ChatEvent::Confirm => self.confirm(),
             ChatEvent::Cancel => self.cancel(),
+            ChatEvent::Regenerate => self.regenerate(),
+            ChatEvent::Revise(seq) => self.revise(seq),
+            ChatEvent::LeaveRevising => self.leave_revising(),
+            ChatEvent::GoBack(left_by) => self.go_back(left_by),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
@@ -287,6 +316,8 @@ impl Chat {
     ) -> Vec<Effect> {
         if self.outgoing.is_logged_by(generation) {
             self.message_logged(outcome)
+        } else if self.outgoing.is_going_back_by(generation) {
+            self.went_back(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
         } else if self.keeping.is_asked_by(generation) {
@@ -298,6 +329,7 @@ impl Chat {
 
     /// Takes events that are in the log into the session shown.
     fn absorb(&mut self, events: Vec<Arc<Event>>) -> Vec<Effect> {
+        let says = events.iter().any(|event| event.message().is_some());
         for event in events {
             if let Err(error) = self.session.push(event) {
                 return vec![Effect::Say(Notice::Failed(Failure {
@@ -307,6 +339,9 @@ impl Chat {
                     ),
                 }))];
             }
+        }
+        if says {
+            self.recount();
         }
         Vec::new()
     }

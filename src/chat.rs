@@ -10,6 +10,7 @@
 mod answer;
 pub mod draft;
 mod outgoing;
+mod renaming;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -85,6 +86,8 @@ pub enum ChatEvent {
     Confirm,
     /// The person calls off what is going on.
     Cancel,
+    /// The person names the session.
+    Rename(String),
     /// References were prepared.
     Prepared(Generation, Result<PreparedStep, ReferenceError>),
     /// The captures were compared with the sources as they are now.
@@ -147,6 +150,8 @@ pub struct Chat {
     outgoing: Outgoing,
     answer: Answer,
     unsaved: Option<Unsaved>,
+    /// What writes the title that a person chose.
+    renaming: Option<Generation>,
     generation: Generation,
 }
 
@@ -162,6 +167,7 @@ impl Chat {
             outgoing: Outgoing::None,
             answer: Answer::None,
             unsaved: None,
+            renaming: None,
             generation: Generation::default(),
         }
     }
@@ -190,10 +196,12 @@ impl Chat {
         self.answer.text()
     }
 
-    /// Whether anything is under way that a person could call off.
+    /// Whether anything is under way: a message, an answer or a title.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        !matches!(self.outgoing, Outgoing::None) || self.answer.text().is_some()
+        !matches!(self.outgoing, Outgoing::None)
+            || self.answer.text().is_some()
+            || self.is_renaming()
     }
 
     /// An answer that came to its end and could not be written to the log. It
@@ -222,10 +230,18 @@ impl Chat {
     /// Takes one event and tells what to do.
     pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
         match event {
+            // A title made of a first message must not come after it.
+            ChatEvent::Send(_) | ChatEvent::Preview(_) | ChatEvent::Confirm
+                if self.is_renaming() =>
+            {
+                let wait = "the title is still being written: press it again";
+                vec![Effect::Say(Notice::Info(wait.to_owned()))]
+            }
             ChatEvent::Send(draft) => self.send(draft),
             ChatEvent::Preview(draft) => self.preview(draft),
             ChatEvent::Confirm => self.confirm(),
             ChatEvent::Cancel => self.cancel(),
+            ChatEvent::Rename(title) => self.rename(&title),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
@@ -266,6 +282,8 @@ impl Chat {
             self.message_logged(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
+        } else if self.renaming == Some(generation) {
+            self.renamed(outcome)
         } else {
             Vec::new()
         }

@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     }
     let models = Models::new().with(Arc::new(Offline::default()));
     let services = Services::new(home, library, models, config.references.clone());
-    screen::open_with(services, screen::Start::offline(config.review))
+    screen::open_with(services, screen::Start::offline(&config))
 }
 
 /// Writes the samples into a folder of their own.

@@ -2,7 +2,7 @@
 
 use super::{CliError, models};
 use crate::chat::ReviewPolicy;
-use crate::config::Config;
+use crate::config::{Config, ThemeName};
 use crate::model::Catalogue;
 use crate::model::offline::{self, Offline};
 use crate::reference::ports::ModelRoute;
@@ -34,6 +34,7 @@ pub(super) struct Start {
     route: ModelRoute,
     context_window: Option<u64>,
     review: ReviewPolicy,
+    theme: ThemeName,
 }
 
 impl Start {
@@ -45,19 +46,20 @@ impl Start {
                 Self {
                     route: route.clone(),
                     context_window: known.and_then(|entry| entry.facts.context_window),
-                    review: config.review,
+                    ..Self::offline(config)
                 }
             }
-            _ => Self::offline(config.review),
+            _ => Self::offline(config),
         }
     }
 
     /// The model that needs no network.
-    pub(super) fn offline(review: ReviewPolicy) -> Self {
+    pub(super) fn offline(config: &Config) -> Self {
         Self {
             route: Offline::route(),
             context_window: Some(offline::CONTEXT_WINDOW),
-            review,
+            review: config.review,
+            theme: config.theme,
         }
     }
 }
@@ -92,12 +94,17 @@ pub(super) fn open_with(services: Services, start: Start) -> Result<(), CliError
     use crate::tui;
 
     let (slot, draft_file, draft) = begin(&services.home, current_dir())?;
+    let forbids_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     let setup = tui::Setup {
         route: start.route,
         context_window: start.context_window,
         review: start.review,
         max_references: services.resolver.config().max_references(),
-        theme: tui::Theme::new(std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())),
+        theme: tui::Theme::of(if forbids_colour {
+            ThemeName::Mono
+        } else {
+            start.theme
+        }),
         zone: jiff::tz::TimeZone::system(),
     };
     let ended = super::block_on(async {

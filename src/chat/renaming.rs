@@ -15,10 +15,10 @@ impl Chat {
     pub(super) fn rename(&mut self, text: &str) -> Vec<Effect> {
         let refused = if title::normalise(text, title::MAX_TITLE_BYTES).is_empty() {
             Some("a title has at least one letter")
-        } else if self.session.captured_through().is_none() {
-            Some("this session is stored with its first message: name it then")
         } else if self.is_busy() || self.unsaved.is_some() {
             Some("something is still on its way to this session: name it when that is there")
+        } else if self.session.captured_through().is_none() {
+            Some("this session is stored with its first message: name it then")
         } else {
             None
         };

@@ -285,7 +285,10 @@ fn draw_list(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Positio
     };
     let text = format!(" {title}: {}", sanitize::line(typed));
     let beside = area.width.saturating_sub(columns(&text).saturating_add(2));
-    let counter = format!("{} ", listed.counter(now, beside.into()));
+    let counter = match naming {
+        Some(_) => String::new(),
+        None => format!("{} ", listed.counter(now, beside.into())),
+    };
     let room = area
         .width
         .saturating_sub(columns(&counter).saturating_add(1));

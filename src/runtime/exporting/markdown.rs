@@ -111,7 +111,9 @@ fn said(text: &mut String, speaker: &str, words: &str) {
     if words.is_empty() {
         return;
     }
-    text.push_str(&format!("\n## {}\n\n", sanitize::line(speaker)));
+    text.push_str("\n## ");
+    text.push_str(&sanitize::line(speaker));
+    text.push_str("\n\n");
     for (place, words) in words.split('\t').enumerate() {
         if place > 0 {
             text.push('\t');

@@ -8,6 +8,7 @@ use crate::runtime::Job;
 use crate::session::SessionId;
 use crate::tool::Tool;
 use crate::tui::keymap::Action;
+use crate::tui::listed::Listed;
 
 /// A title on its way to a session.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(super) struct Naming {
 impl App {
     /// Begins to name the selected session, from the title that it has.
     pub(super) fn name_selected(&mut self) {
-        let Some(selected) = self.listed().and_then(|listed| listed.selected()) else {
+        let Some(selected) = self.listed().and_then(Listed::selected) else {
             return;
         };
         if Tool::foreign(&selected.session_id).is_some() {

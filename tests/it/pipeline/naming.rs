@@ -22,7 +22,12 @@ impl Bench {
             match self.next().await {
                 Done::Found(_, Ok(found)) => {
                     let is_it = |row: &&ibid::runtime::FoundRow| row.id.as_str() == id;
-                    if found.rows.iter().find(is_it).is_some_and(|row| row.title == title) {
+                    if found
+                        .rows
+                        .iter()
+                        .find(is_it)
+                        .is_some_and(|row| row.title == title)
+                    {
                         return;
                     }
                 }
@@ -47,13 +52,19 @@ async fn the_name_of_the_open_session_is_in_its_log_and_in_the_list() {
     bench.until_idle().await;
     bench.on(ChatEvent::Rename("A better name".to_owned()));
     bench.until_idle().await;
-    assert!(is_named(&place.stored(bench.chat.session()), "A better name"));
+    assert!(is_named(
+        &place.stored(bench.chat.session()),
+        "A better name"
+    ));
     let id = bench.chat.session().id().clone();
     bench.until_listed(id.as_str(), "A better name").await;
     bench.send(Draft::from_text("and more"));
     bench.until_idle().await;
     let stored = place.stored(bench.chat.session());
-    assert!(is_named(&stored, "A better name"), "nothing else renames it");
+    assert!(
+        is_named(&stored, "A better name"),
+        "nothing else renames it"
+    );
     assert_eq!(stored.events(), bench.chat.session().events());
     bench.end().await;
 }

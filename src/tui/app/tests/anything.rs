@@ -39,7 +39,7 @@ fn acts() -> impl Strategy<Value = Act> {
         2 => (0..90_u16, 0..30_u16).prop_map(|(w, h)| Act::Resize(w, h)),
         6 => any::<bool>().prop_map(Act::Answer),
         2 => prop::sample::select(vec!["/", "/re", "/new", "/rename a", "/theme dark", "/export", "/x"])
-            .prop_map(|typed| Act::Command(typed)),
+            .prop_map(Act::Command),
         1 => Just(Act::LibraryChanged),
         1 => (0..500_i64).prop_map(Act::Tick),
     ]

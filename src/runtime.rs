@@ -28,7 +28,7 @@ use freshness::Freshness;
 use keeping::DraftKeeper;
 pub use searching::{TextFound, TextQuery, TextRow};
 use sessions::InOrder;
-pub use sessions::{Hold, Opened, Place, Slot, begin};
+pub use sessions::{Destination, Hold, Opened, Slot, begin};
 #[cfg(test)]
 pub(crate) use sessions::{begun_with, open_session};
 
@@ -56,7 +56,7 @@ pub enum Job {
     /// Read a session to look at it.
     Look(SessionId),
     /// Open another session, to go on in it.
-    Open(Place),
+    Open(Destination),
     /// Give a session that is not open the title that a person chose.
     Rename(SessionId, String),
     /// Write a session to a file of the person's own.
@@ -88,7 +88,7 @@ pub enum Done {
     Looked(SessionId, Result<Arc<Capture>, String>),
     /// Another session is open, and can be gone on in. Dropping what is opened
     /// lets it go.
-    Opened(Place, Result<Box<Opened>, Failure>),
+    Opened(Destination, Result<Box<Opened>, Failure>),
     /// Something to tell the person.
     Notice(Notice),
 }
@@ -222,8 +222,8 @@ impl Runtime {
                 self.prepare(generation, target, message);
             }
             Effect::Recheck(generation, step) => self.recheck(generation, step),
-            Effect::Log(generation, payloads) => self.log(generation, payloads),
-            Effect::Ask(generation, route, surface) => self.ask(generation, route, surface),
+            Effect::Log(generation, entries) => self.log(generation, entries),
+            Effect::Ask(generation, header, surface) => self.ask(generation, header, surface),
             Effect::Stop(generation) => {
                 if let Some(token) = self.tokens.remove(&generation) {
                     token.cancel();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Chat, Effect, Failure, Notice};
+use super::{Chat, Effect, Failure, Notice, log};
 use crate::session::{Event, Title, TitleSource, title};
 
 impl Chat {
@@ -28,7 +28,7 @@ impl Chat {
         let generation = self.next_generation();
         self.renaming = Some(generation);
         let named = Title::event(text, TitleSource::Person);
-        vec![Effect::Log(generation, vec![named])]
+        vec![log(generation, vec![named])]
     }
 
     pub(super) fn renamed(&mut self, outcome: Result<Vec<Arc<Event>>, Failure>) -> Vec<Effect> {

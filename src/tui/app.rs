@@ -24,8 +24,8 @@ use super::pane::Pane;
 use super::theme::Theme;
 use super::transcript::TranscriptState;
 use crate::chat::{Chat, ChatEvent, Draft, Effect, Failure, KeptDraft, Notice, ReviewPolicy};
-use crate::reference::ports::ModelRoute;
-use crate::runtime::{Done, Job, Opened, Place};
+use crate::model::Chosen;
+use crate::runtime::{Destination, Done, Job, Opened};
 use crate::session::{Millis, Session};
 
 /// What happens to the screen.
@@ -59,10 +59,8 @@ pub enum Cmd {
 /// What the app is set up with.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The model that answers.
-    pub route: ModelRoute,
-    /// Its context window in tokens, when it is known.
-    pub context_window: Option<u64>,
+    /// The model that answers first.
+    pub chosen: Chosen,
     /// When a citing message is shown before it goes.
     pub review: ReviewPolicy,
     /// How many sessions a message can cite.
@@ -135,7 +133,7 @@ pub struct App {
     /// A session that was looked at when the draft's references came over it.
     under: Option<Pane>,
     /// The session that is being opened, to go on in it.
-    opening: Option<Place>,
+    opening: Option<Destination>,
     help: Option<usize>,
     armed: Armed,
     /// The person was told that going on elsewhere leaves an answer unsaved.
@@ -158,7 +156,7 @@ impl App {
             editor.set(draft);
         }
         let mut app = Self {
-            chat: Chat::new(session, setup.route.clone(), setup.review),
+            chat: Chat::new(session, setup.chosen.clone(), setup.review),
             setup,
             kept: (editor.revision(), None),
             editor,
@@ -312,7 +310,7 @@ impl App {
 
     /// Another session is shown from now on, unless that was given up, or this
     /// one has something under way by now.
-    fn opened(&mut self, place: &Place, outcome: Result<Box<Opened>, Failure>) -> Vec<Cmd> {
+    fn opened(&mut self, place: &Destination, outcome: Result<Box<Opened>, Failure>) -> Vec<Cmd> {
         if self.opening.as_ref() != Some(place) {
             return Vec::new();
         }

@@ -3,7 +3,7 @@
 use super::{App, Cmd};
 use crate::chat::{ChatEvent, Draft};
 use crate::config::THEMES;
-use crate::runtime::{Export, Job, Place};
+use crate::runtime::{Destination, Export, Job};
 use crate::session::SessionId;
 use crate::tui::commands::{self, Argument, Command, Entry, Reading};
 use crate::tui::human;
@@ -85,7 +85,7 @@ impl App {
             self.say("this session is new already: write, and Enter sends");
             return None;
         }
-        (!self.refuses_to_leave()).then(|| self.open(Place::New))
+        (!self.refuses_to_leave()).then(|| self.open(Destination::New))
     }
 
     /// Writes the open session to a file.

@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::{App, Cmd};
 use crate::chat::Notice;
 use crate::reference::Reference;
-use crate::runtime::{Found, Job, Place, Query, TextFound, TextQuery};
+use crate::runtime::{Destination, Found, Job, Query, TextFound, TextQuery};
 use crate::tool::Tool;
 use crate::tui::keymap::Action;
 use crate::tui::list::List;
@@ -135,13 +135,13 @@ impl App {
             return Vec::new();
         }
         self.open(match Tool::foreign(&id) {
-            Some(_) => Place::Citing(picked),
-            None => Place::Stored(id),
+            Some(_) => Destination::Citing(picked),
+            None => Destination::Stored(id),
         })
     }
 
     /// Asks for another session to go on in.
-    pub(super) fn open(&mut self, place: Place) -> Vec<Cmd> {
+    pub(super) fn open(&mut self, place: Destination) -> Vec<Cmd> {
         self.opening = Some(place.clone());
         vec![Cmd::Job(Job::Open(place))]
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::chat::Failure;
 use crate::chat::testing::{asked_to_log, disk_full};
 use crate::config::ThemeName;
-use crate::runtime::{Export, Place};
+use crate::runtime::{Destination, Export};
 use crate::session::Title;
 use crate::tui::commands::COMMANDS;
 use crate::tui::keymap::Layer;
@@ -214,12 +214,15 @@ fn new_begins_a_session_here() {
     bench.converse();
     bench.type_text("/new");
     bench.press("Enter");
-    assert!(matches!(bench.jobs()[..], [Job::Open(Place::New)]));
+    assert!(matches!(bench.jobs()[..], [Job::Open(Destination::New)]));
     assert!(bench.hints().contains("opening"));
     let home = tempfile::tempdir().unwrap();
     let home = crate::store::Home::at(home.path());
     let begun = crate::runtime::begun_with(&home, None, None).unwrap();
-    bench.update(Msg::Done(Done::Opened(Place::New, Ok(Box::new(begun)))));
+    bench.update(Msg::Done(Done::Opened(
+        Destination::New,
+        Ok(Box::new(begun)),
+    )));
     assert_ne!(bench.app.session().id().as_str(), "target");
     assert_eq!(bench.text(), "");
 }

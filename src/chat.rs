@@ -15,6 +15,7 @@ mod keeping;
 mod outgoing;
 mod recalled;
 mod regenerating;
+mod renaming;
 mod request;
 mod revising;
 #[cfg(test)]
@@ -108,6 +109,8 @@ pub enum ChatEvent {
     LeaveRevising,
     /// The person goes back to the way that was left by this event.
     GoBack(Seq),
+    /// The person names the session.
+    Rename(String),
     /// References were prepared.
     Prepared(Generation, Result<PreparedStep, ReferenceError>),
     /// The captures were compared with the sources as they are now.
@@ -177,6 +180,8 @@ pub struct Chat {
     revising: Option<Seq>,
     /// About how many tokens the conversation takes.
     context: u64,
+    /// What writes the title that a person chose.
+    renaming: Option<Generation>,
     generation: Generation,
 }
 
@@ -195,6 +200,7 @@ impl Chat {
             unsaved: None,
             revising: None,
             context: 0,
+            renaming: None,
             generation: Generation::default(),
         };
         chat.recount();
@@ -232,10 +238,12 @@ impl Chat {
         Some(&self.answer.received().or(unsaved)?.from)
     }
 
-    /// Whether anything is under way that a person could call off.
+    /// Whether anything is under way: a message, an answer or a title.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        !matches!(self.outgoing, Outgoing::None) || self.answer.text().is_some()
+        !matches!(self.outgoing, Outgoing::None)
+            || self.answer.text().is_some()
+            || self.is_renaming()
     }
 
     /// An answer that came to its end and could not be written to the log. It
@@ -264,6 +272,13 @@ impl Chat {
     /// Takes one event and tells what to do.
     pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
         match event {
+            // A title made of a first message must not come after it.
+            ChatEvent::Send(_) | ChatEvent::Preview(_) | ChatEvent::Confirm
+                if self.is_renaming() =>
+            {
+                let wait = "the title is still being written: press it again";
+                vec![Effect::Say(Notice::Info(wait.to_owned()))]
+            }
             ChatEvent::UseModel(chosen) => {
                 self.chosen = chosen;
                 self.recount();
@@ -277,6 +292,7 @@ impl Chat {
             ChatEvent::Revise(seq) => self.revise(seq),
             ChatEvent::LeaveRevising => self.leave_revising(),
             ChatEvent::GoBack(left_by) => self.go_back(left_by),
+            ChatEvent::Rename(title) => self.rename(&title),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
@@ -320,6 +336,8 @@ impl Chat {
             self.went_back(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
+        } else if self.renaming == Some(generation) {
+            self.renamed(outcome)
         } else if self.keeping.is_asked_by(generation) {
             self.kept(outcome)
         } else {

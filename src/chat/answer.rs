@@ -148,7 +148,7 @@ impl Chat {
         };
         match error {
             // A message without text would be refused when it is sent again.
-            None if received.text.is_empty() => {
+            None if received.text.trim().is_empty() => {
                 let mut effects = vec![Effect::Say(Notice::Info(
                     "the model ended its turn without an answer".to_owned(),
                 ))];

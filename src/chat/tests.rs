@@ -4,8 +4,11 @@
 
 mod answers;
 mod drafts;
+mod fitting;
 mod kept;
 mod outgoing;
+mod regenerating;
+mod revising;
 
 use super::testing::*;
 use super::{Chat, ChatEvent, Effect, ReviewPolicy, View};

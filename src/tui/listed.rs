@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::choices::Choices;
 use super::command_list::CommandList;
 use super::human;
 use super::list::List;
@@ -24,6 +25,8 @@ pub enum Listed {
     Texts(TextPicker),
     /// Commands by their words.
     Commands(CommandList),
+    /// Earlier messages, or branches.
+    Choices(Choices),
 }
 
 impl Listed {
@@ -34,6 +37,7 @@ impl Listed {
             Self::Sessions(picker) => &picker.list,
             Self::Texts(picker) => &picker.list,
             Self::Commands(commands) => &commands.list,
+            Self::Choices(choices) => &choices.list,
         }
     }
 
@@ -43,6 +47,7 @@ impl Listed {
             Self::Sessions(picker) => &mut picker.list,
             Self::Texts(picker) => &mut picker.list,
             Self::Commands(commands) => &mut commands.list,
+            Self::Choices(choices) => &mut choices.list,
         }
     }
 
@@ -53,6 +58,7 @@ impl Listed {
             Self::Sessions(picker) => &picker.query().text,
             Self::Texts(picker) => &picker.query().text,
             Self::Commands(commands) => commands.typed(),
+            Self::Choices(choices) => choices.typed(),
         }
     }
 
@@ -63,7 +69,7 @@ impl Listed {
         let (id, label) = match self {
             Self::Sessions(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
             Self::Texts(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
-            Self::Commands(_) => return None,
+            Self::Commands(_) | Self::Choices(_) => return None,
         };
         Some(Reference {
             session_id: id.clone(),
@@ -75,7 +81,7 @@ impl Listed {
     #[must_use]
     pub fn spot(&self) -> Option<Spot> {
         match self {
-            Self::Sessions(_) | Self::Commands(_) => None,
+            Self::Sessions(_) | Self::Commands(_) | Self::Choices(_) => None,
             Self::Texts(picker) => picker.spot(),
         }
     }
@@ -87,6 +93,7 @@ impl Listed {
             Self::Sessions(picker) => picker.height(),
             Self::Texts(picker) => picker.height(),
             Self::Commands(commands) => commands.list.wanted_height(),
+            Self::Choices(choices) => choices.list.wanted_height(),
         }
         .max(1)
     }
@@ -99,6 +106,7 @@ impl Listed {
             Self::Sessions(picker) => (picker.counter(), picker.progress()),
             Self::Texts(picker) => (picker.counter(), None),
             Self::Commands(commands) => (commands.counter(), None),
+            Self::Choices(choices) => (choices.counter(), None),
         };
         if self.list().is_slow(now) {
             counter = format!("{} {counter}", human::spinner(now));
@@ -120,7 +128,7 @@ impl Listed {
                 let asks = !picker.is_blank() && picker.list.outdated(now);
                 asks.then(|| Job::Search(picker.query().clone()))
             }
-            Self::Commands(_) => None,
+            Self::Commands(_) | Self::Choices(_) => None,
         }
     }
 
@@ -130,6 +138,7 @@ impl Listed {
             Self::Sessions(picker) => picker.render(area, buf, theme, now),
             Self::Texts(picker) => picker.render(area, buf, theme, now),
             Self::Commands(commands) => commands.render(area, buf, theme),
+            Self::Choices(choices) => choices.render(area, buf, theme, now),
         }
     }
 }

@@ -165,7 +165,7 @@ fn draw_head(app: &App, frame: &mut Frame<'_>, area: Rect) {
         .context_window
         .filter(|window| *window > 0)
         .map(|window| {
-            let share = app.context_tokens().saturating_mul(100) / window;
+            let share = app.chat.context_tokens().saturating_mul(100) / window;
             format!("{model} · {share}% of {} ", human::tokens(window))
         });
     // A title is cut before the model goes, but not to nothing.
@@ -263,7 +263,9 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
             let pane = app.pane_mut()?;
             pane.render(plan.body, frame.buffer_mut(), &theme, now)
         }
-        Layer::Sessions | Layer::Texts | Layer::Naming => draw_list(app, frame, plan.body),
+        Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Naming => {
+            draw_list(app, frame, plan.body)
+        }
         Layer::Composer | Layer::Popup => {
             app.draw_transcript(plan.body, frame.buffer_mut());
             None
@@ -282,6 +284,7 @@ fn draw_list(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Positio
     let (title, typed) = match (&naming, &*listed) {
         (Some(typed), _) => ("New title", typed.as_str()),
         (None, Listed::Texts(_)) => ("Search", listed.text()),
+        (None, Listed::Choices(choices)) => (choices.title(), listed.text()),
         (None, _) => ("Sessions", listed.text()),
     };
     let text = format!(" {title}: {}", sanitize::line(typed));

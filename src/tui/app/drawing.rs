@@ -7,7 +7,6 @@ use ratatui::widgets::StatefulWidget;
 use super::App;
 use crate::chat::{ChatEvent, Failure, Notice};
 use crate::runtime::Job;
-use crate::session::Payload;
 use crate::tool::Tool;
 use crate::tui::editor::Editor;
 use crate::tui::human;
@@ -85,23 +84,6 @@ impl App {
             }
             None => Vec::new(),
         }
-    }
-
-    /// How much of the model's window the conversation filled last time, in
-    /// tokens, as the model counted them.
-    pub(in crate::tui) fn context_tokens(&self) -> u64 {
-        let events = self.chat.session().events();
-        let usage = events.iter().rev().find_map(|event| match &event.payload {
-            Payload::Message { envelope, .. } => envelope.get("usage"),
-            Payload::LogOnly { .. } => None,
-        });
-        let count = |key| {
-            usage
-                .and_then(|usage| usage.get(key))
-                .and_then(serde_json::Value::as_u64)
-                .unwrap_or_default()
-        };
-        count("inputTokens").saturating_add(count("outputTokens"))
     }
 
     /// What is to be done before the program ends: whatever is under way is

@@ -39,6 +39,7 @@ impl App {
     pub(super) fn accept_clicked(&mut self) -> Vec<Cmd> {
         match self.listed() {
             Some(Listed::Commands(_)) => self.popup_action(Action::Accept),
+            Some(Listed::Choices(_)) => self.accept_choice(),
             _ => self.accept_selected(),
         }
     }
@@ -120,6 +121,10 @@ impl App {
                 let query = TextQuery { text, target: here };
                 let asks = picker.ask(query.clone(), now);
                 asks.then_some(Job::Search(query))
+            }
+            Some(Listed::Choices(choices)) => {
+                choices.ask(text);
+                None
             }
             Some(Listed::Commands(_)) | None => None,
         };

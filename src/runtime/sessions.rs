@@ -7,9 +7,11 @@ use tokio_util::task::TaskTracker;
 
 use super::{Done, Runtime, Services, failure};
 use crate::aside::recoverable;
-use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part, unfinished};
+use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part, last_asked, unfinished};
 use crate::library::{Facts, Library, LiveSession, StoredLogs};
+use crate::model::{Chosen, Models};
 use crate::reference::Reference;
+use crate::reference::ports::ModelRoute;
 use crate::reference::projection::{Capture, capture};
 use crate::session::{
     Entry, Event, Header, Millis, NewEvent, Session, SessionId, Title, TitleSource,
@@ -87,8 +89,11 @@ pub struct Opened {
     pub session: Session,
     /// What was being written in it.
     pub draft: Option<Draft>,
-    /// What the person should know of its log.
+    /// What the person should know of it.
     pub note: Option<String>,
+    /// The model that it was last asked of, as it would be asked now; `None`
+    /// where none was, or that is not in the settings.
+    pub chosen: Option<Chosen>,
     /// What [`Job::Switch`](super::Job::Switch) takes to write in it.
     pub hold: Hold,
 }
@@ -188,6 +193,7 @@ impl Runtime {
         let slot = Arc::clone(&self.slot);
         let done = self.done.clone();
         let left = self.drafts.left();
+        let models = self.services.models.clone();
         let all = self.all.clone();
         self.in_order.run(move || {
             // Nobody goes on in it any more.
@@ -200,7 +206,7 @@ impl Runtime {
                 Destination::New => begun_with(&home, cwd(), None),
                 Destination::Citing(cited) => begun_with(&home, cwd(), Some(cited.clone())),
             };
-            let opened = opened.map(Box::new);
+            let opened = opened.map(|opened| Box::new(with_its_model(opened, &models)));
             let opened = opened.map_err(|error| failure(error.code(), error));
             let _ = done.blocking_send(Done::Opened(place, opened));
         });
@@ -316,6 +322,26 @@ pub fn begin(
     Ok((slot, file, draft))
 }
 
+/// Goes on with the model that the session was last asked of, or tells why
+/// not.
+fn with_its_model(mut opened: Opened, models: &Models) -> Opened {
+    let Some(route) = last_asked(&opened.session) else {
+        return opened;
+    };
+    if models.provider(&route.provider).is_ok() {
+        opened.chosen = Some(models.choose(&route));
+        return opened;
+    }
+    let ModelRoute { provider, model } = route;
+    let gone = format!(
+        "{provider}/{model} answered here last and is not in the settings now: the model of the \
+         settings answers"
+    );
+    let notes = [opened.note.take(), Some(gone)];
+    opened.note = Some(notes.into_iter().flatten().collect::<Vec<_>>().join("; "));
+    opened
+}
+
 /// Begins a session in a directory; its draft cites another one, if one is
 /// given.
 pub(crate) fn begun_with(
@@ -338,6 +364,7 @@ pub(crate) fn begun_with(
         session: slot.session(),
         draft,
         note: None,
+        chosen: None,
         hold: Hold { slot, draft_file },
     })
 }
@@ -372,6 +399,7 @@ pub(crate) fn open_session(home: &Home, id: &SessionId) -> Result<Opened, StoreE
         draft: kept.map(|kept| kept.left_in(&session)),
         session,
         note: (!notes.is_empty()).then(|| notes.join("; ")),
+        chosen: None,
         hold: Hold {
             slot: Slot::Stored(Box::new(writer)),
             draft_file,

@@ -141,8 +141,8 @@ fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
     if app.editor.is_empty() {
         hints.push((Action::Sessions, "sessions"));
         hints.push((Action::Texts, "search"));
-        hints.push((Action::Models, "model"));
         hints.push((Action::EndOfInput, "quit"));
+        hints.push((Action::Models, "model"));
     } else if can_send && !app.editor.is_blank() {
         hints.push((Action::Send, if is_answering { "queue" } else { "send" }));
     }

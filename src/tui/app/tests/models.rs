@@ -109,7 +109,38 @@ fn what_is_known_shows_at_once_and_what_a_server_tells_joins_it() {
     assert_eq!(bench.listings(), ["offline"]);
     bench.models(Done::Models(at_first()));
     assert!(bench.app.wants_tick(), "a spinner turns");
-    insta::assert_snapshot!(bench.screen_at(100, 30), @"");
+    insta::assert_snapshot!(bench.screen_at(100, 30), @r###"
+ ibid · new session                                                            offline · 0% of 128k
+────────────────────────────────────────────────────────────────────────────────────────────────────
+ Models:                                                                                      ⠋ 4/4
+▌*offline/offline                                                       128k  needs no key
+  anthropic/claude-haiku                                                200k  key is there  $1/$5
+  anthropic/claude-sonnet                                               1.0M  key is there  $3/$15
+  openai/gpt-mini                                                       128k  no key        $0.25/$2
+  asked only when used: corp (type PROVIDER/MODEL)
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+────────────────────────────────────────────────────────────────────────────────────────────────────
+ >
+ Enter choose · Esc close                                                                   F1 help
+"###);
     bench.press("Down");
     let chosen = bench.selected();
     bench.models(told(&[("qwen3:8b", Some(40_960), None)]));
@@ -121,9 +152,58 @@ fn what_is_known_shows_at_once_and_what_a_server_tells_joins_it() {
     ))));
     assert_eq!(bench.selected(), chosen, "the cursor stays on its model");
     assert!(!bench.app.wants_tick());
-    insta::assert_snapshot!(bench.screen_at(100, 30), @"");
-    insta::assert_snapshot!(bench.screen_at(40, 10), @"");
-    insta::assert_snapshot!(bench.screen_at(20, 6), @"");
+    insta::assert_snapshot!(bench.screen_at(100, 30), @r###"
+ ibid · new session                                                            offline · 0% of 128k
+────────────────────────────────────────────────────────────────────────────────────────────────────
+ Models:                                                                                        4/4
+ *offline/offline                                                       128k  needs no key
+▌ anthropic/claude-haiku                                                200k  key is there  $1/$5
+  ollama/qwen3:8b                                                        40k  needs no key
+  openai/gpt-mini                                                       128k  no key        $0.25/$2
+  asked only when used: corp (type PROVIDER/MODEL)
+  anthropic: the server does not know the key
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+────────────────────────────────────────────────────────────────────────────────────────────────────
+ >
+ Enter choose · Esc close                                                                   F1 help
+"###);
+    insta::assert_snapshot!(bench.screen_at(40, 10), @r###"
+ ibid · new sessi… offline · 0% of 128k
+────────────────────────────────────────
+ Models:                            4/4
+ *offline/offline                   128k
+▌ anthropic/claude-haiku            200k
+  ollama/qwen3:8b                    40k
+  anthropic: the server does not know th
+────────────────────────────────────────
+ >
+ Enter choose · Esc close       F1 help
+"###);
+    insta::assert_snapshot!(bench.screen_at(20, 6), @r###"
+ Models:        4/4
+ *offline/offline
+▌ anthropic/claude-…
+  ollama/qwen3:8b
+ >
+            F1 help
+"###);
 }
 
 #[test]
@@ -132,7 +212,18 @@ fn the_list_narrows_as_one_types_and_enter_chooses() {
     bench.open_models();
     bench.type_text("ant son");
     assert_eq!(bench.selected().trim(), "anthropic/claude-sonnet");
-    insta::assert_snapshot!(bench.screen_at(40, 10), @"");
+    insta::assert_snapshot!(bench.screen_at(40, 10), @r###"
+ ibid · new sessi… offline · 0% of 128k
+────────────────────────────────────────
+ Models: ant son                  ⠋ 1/4
+▌ anthropic/claude-sonnet           1.0M
+  asked only when used: corp (type PROVI
+
+
+────────────────────────────────────────
+ >
+ Enter choose · Esc close       F1 help
+"###);
     bench.press("Enter");
     assert_eq!(bench.app.layer(), Layer::Composer);
     assert_eq!(bench.in_use(), "anthropic/claude-sonnet");
@@ -140,7 +231,7 @@ fn the_list_narrows_as_one_types_and_enter_chooses() {
     assert!(head.ends_with("claude-sonnet · 0% of 1.0M"), "{head}");
     assert!(bench.notice().contains("from the next message on"));
     bench.press("Ctrl-L");
-    assert_eq!(bench.listings(), ["anthropic"]);
+    assert_eq!(bench.listings(), ["offline", "anthropic"]);
     bench.models(Done::Models(at_first()));
     assert!(bench.screen().contains("▌*anthropic/claude-sonnet"));
 }

@@ -11,6 +11,7 @@ mod exporting;
 mod finding;
 mod freshness;
 mod keeping;
+mod naming;
 mod rows;
 mod searching;
 mod sessions;

@@ -13,9 +13,7 @@ use crate::model::{Chosen, Models};
 use crate::reference::Reference;
 use crate::reference::ports::ModelRoute;
 use crate::reference::projection::{Capture, capture};
-use crate::session::{
-    Entry, Event, Header, Millis, NewEvent, Session, SessionId, Title, TitleSource,
-};
+use crate::session::{Entry, Event, Header, Millis, NewEvent, Session, SessionId};
 use crate::store::{DraftFile, Home, SessionWriter, StoreError, log};
 use crate::threads::lock;
 
@@ -212,21 +210,6 @@ impl Runtime {
         });
     }
 
-    /// Gives a session that is not open here a title. Nobody else may have it
-    /// open either.
-    pub(super) fn rename(&self, id: SessionId, title: String) {
-        let Services { home, library, .. } = self.services.clone();
-        let done = self.done.clone();
-        self.in_order.run(move || {
-            let told = match rename(&home, &library, &id, &title) {
-                Ok(title) => Notice::Info(format!("renamed to \u{201c}{title}\u{201d}")),
-                Err(error) => Notice::Failed(failure(error.code(), error)),
-            };
-            let _ = done.blocking_send(Done::Notice(told));
-            let _ = done.blocking_send(Done::LibraryChanged);
-        });
-    }
-
     /// Goes on in a session that was opened, and lets the one before go. What
     /// is written from now on goes there.
     pub(super) fn switch(&mut self, hold: Hold) {
@@ -275,7 +258,7 @@ impl Runtime {
 
 /// Lets the library know what was just written, so that no one has to read
 /// the log for it.
-fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
+pub(super) fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
     let logs = StoredLogs::new(home.clone());
     // Both at the same moment: what is written later has another stamp.
     let slot = lock(slot);
@@ -285,22 +268,6 @@ fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
     if let Some(log) = log {
         library.record(&log, &Facts::of(&session, log.stamp.written_at()));
     }
-}
-
-/// Writes a title that a person chose to a stored session. Gives it as it
-/// stands there.
-fn rename(
-    home: &Home,
-    library: &Library,
-    id: &SessionId,
-    title: &str,
-) -> Result<String, StoreError> {
-    let (mut writer, _) = SessionWriter::open(home, id)?;
-    let named = Title::event(title, TitleSource::Person);
-    writer.append(NewEvent::plain(Millis::now(), named))?;
-    let title = writer.session().display_title().unwrap_or_default();
-    note(library, home, &Mutex::new(Slot::Stored(Box::new(writer))));
-    Ok(title)
 }
 
 /// Begins a session in a directory, or takes up what a program that is gone

@@ -417,7 +417,8 @@ fn a_session_goes_on_with_its_own_model_and_a_new_one_with_that_of_the_settings(
     let haiku = at_first()[0].models[0].chosen.clone();
     open(&mut bench, Some(haiku));
     assert_eq!(bench.in_use(), "anthropic/claude-haiku");
-    assert_eq!(bench.app.setup.chosen.config.model, "offline");
+    open(&mut bench, None);
+    assert_eq!(bench.in_use(), "offline/offline");
 }
 
 #[test]

@@ -396,29 +396,35 @@ fn what_no_one_waits_for_any_more_changes_nothing() {
     assert_eq!(bench.screen(), screen);
 }
 
-#[test]
-fn a_session_goes_on_with_its_own_model_and_a_new_one_with_that_of_the_settings() {
+/// Talks to a model that was chosen, and then begins a session that opens with
+/// this one.
+fn begins_after(chosen: Option<Chosen>) -> String {
     let mut bench = Bench::new();
+    bench.open_models();
+    bench.type_text("sonnet");
+    bench.press("Enter");
+    bench.converse();
+    bench.type_text("/new");
+    bench.press("Enter");
     let home = tempfile::tempdir().unwrap();
-    let store = crate::store::Home::at(home.path());
-    let open = |bench: &mut Bench, chosen: Option<Chosen>| {
-        bench.type_text("/new");
-        if bench.app.session().captured_through().is_none() {
-            bench.press("Ctrl-U");
-            bench.converse();
-            bench.type_text("/new");
-        }
-        bench.press("Enter");
-        let mut begun = crate::runtime::begun_with(&store, None, None).unwrap();
-        begun.chosen = chosen;
-        let opened = Done::Opened(Destination::New, Ok(Box::new(begun)));
-        bench.update(Msg::Done(opened));
-    };
+    let home = crate::store::Home::at(home.path());
+    let mut begun = crate::runtime::begun_with(&home, None, None).unwrap();
+    begun.chosen = chosen;
+    let opened = Done::Opened(Destination::New, Ok(Box::new(begun)));
+    bench.update(Msg::Done(opened));
+    assert_ne!(bench.app.session().id().as_str(), "target");
+    bench.in_use()
+}
+
+#[test]
+fn a_new_session_begins_with_the_model_of_the_settings() {
+    assert_eq!(begins_after(None), "offline/offline");
+}
+
+#[test]
+fn a_session_goes_on_with_the_model_that_it_was_last_asked_of() {
     let haiku = at_first()[0].models[0].chosen.clone();
-    open(&mut bench, Some(haiku));
-    assert_eq!(bench.in_use(), "anthropic/claude-haiku");
-    open(&mut bench, None);
-    assert_eq!(bench.in_use(), "offline/offline");
+    assert_eq!(begins_after(Some(haiku)), "anthropic/claude-haiku");
 }
 
 #[test]

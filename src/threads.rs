@@ -35,17 +35,14 @@ pub(crate) fn beside_background<T: Send + Default, U>(
     work: impl FnOnce() -> T + Send,
     here: impl FnOnce() -> U,
 ) -> (T, U) {
-    let mut made = T::default();
-    let done = match &*BACKGROUND {
-        Some(pool) => pool.in_place_scope(|scope| {
-            scope.spawn(|_| made = work());
-            here()
-        }),
-        None => {
-            made = work();
-            here()
-        }
+    let Some(pool) = &*BACKGROUND else {
+        return (work(), here());
     };
+    let mut made = T::default();
+    let done = pool.in_place_scope(|scope| {
+        scope.spawn(|_| made = work());
+        here()
+    });
     (made, done)
 }
 

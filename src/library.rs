@@ -39,8 +39,8 @@ pub use self::files::{
 };
 pub use self::foreign::{ToolLogs, captured};
 use self::index::{Builder, Entry, Hidden, Index, NewRow, Row};
-pub use self::refresh::{Progress, Refreshed};
-pub use self::searching::{Search, Searched};
+pub use self::refresh::{Progress, Refreshed, StartOverError};
+pub use self::searching::{Search, Searched, TextsStanding};
 pub use self::stored::{Layered, StoredLogs};
 use self::texts::Texts;
 use crate::reference::Cause;
@@ -80,6 +80,8 @@ struct Shared {
     /// Held only to copy or replace the pointer, so that nobody waits for it.
     index: Mutex<Arc<Index>>,
     texts: Texts,
+    /// The file that all texts were put into.
+    texts_file: Mutex<Option<u64>>,
     cache_made: Once,
     /// Held while the cache is used and a new index is made. Taken before
     /// `index`, never after.
@@ -112,6 +114,12 @@ struct Stored {
 
 impl Stored {
     fn cache(&mut self, path: Option<&PathBuf>) -> &mut Cache {
+        if self.cache.as_ref().is_some_and(Cache::has_lost_its_file) {
+            // Another file in its place holds nothing of what is known.
+            self.cache = None;
+            self.known = None;
+            self.is_complete = false;
+        }
         self.cache.get_or_insert_with(|| {
             let (cache, notice) = Cache::open(path.map(PathBuf::as_path));
             self.notices.extend(notice);
@@ -209,6 +217,7 @@ impl Library {
                 others,
                 show_subagents,
                 texts: Texts::open(cache_path.clone()),
+                texts_file: Mutex::default(),
                 cache_made: Once::new(),
                 cache_path,
                 live: Mutex::default(),

@@ -28,7 +28,8 @@ pub enum TextsError {
     /// A newer program made its tables.
     #[error(
         "the search index {place} belongs to a newer version of ibid (its tables are of \
-         version {found}, this one knows {known}); search with that one"
+         version {found}, this one knows {known}); search with that one, or let `ibid reindex` \
+         make it anew for this one"
     )]
     Newer {
         /// The database.
@@ -39,7 +40,10 @@ pub enum TextsError {
         known: i64,
     },
     /// It can't be opened, read or written.
-    #[error("the search index {place} can't be used: {cause}")]
+    #[error(
+        "the search index {place} can't be used: {cause}; see to the rights of that file and \
+         to room on its disk"
+    )]
     Unusable {
         /// The database.
         place: Place,

@@ -74,8 +74,9 @@ pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
     }
     let mut walk = Walk::default();
     walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            newest(&project.path().join(native_id), walk);
+        let session = project.path().join(native_id);
+        if kind.is_dir() && session.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            newest(&session, walk);
         }
     });
     walk.files.pop().map(|found| found.path)

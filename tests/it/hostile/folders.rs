@@ -151,7 +151,7 @@ fn a_folder_that_vanishes_while_it_is_read_is_gone_and_nothing_else() {
         person.write(&name, claude("here for a moment"));
     }
     let (library, _) = person.library();
-    library.forget().unwrap();
+    library.start_over().unwrap();
     let folder = person.path(".claude/projects/-v");
     let refreshed = library.refresh(&CancellationToken::new(), &mut |_| {
         let _ = fs::remove_dir_all(&folder);

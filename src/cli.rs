@@ -193,10 +193,12 @@ fn moment(at: Millis, zone: &jiff::tz::TimeZone) -> String {
         .unwrap_or_default()
 }
 
-/// Tells what happened on the way. What stays so is counted alone for people,
-/// who would read the same each time; `ibid doctor` has it all.
+/// Tells what is not as it should be. People are told in full what happened just
+/// now; what stays so is counted alone, because they would read the same each
+/// time, and `ibid doctor` has it all. Programs are told what stays so, which
+/// makes a result less than whole.
 fn warn_of(notices: &[Notice], out: &Output) {
-    let is_told = |notice: &&Notice| out.is_json() || !notice.is_lasting();
+    let is_told = |notice: &&Notice| out.is_json() == notice.is_lasting();
     for notice in notices.iter().filter(is_told) {
         out.warn_with(notice.code(), notice);
     }

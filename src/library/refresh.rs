@@ -46,7 +46,7 @@ pub struct Refreshed {
 #[derive(Clone, Debug, Error)]
 pub enum StartOverError {
     /// The list of sessions can't.
-    #[error("{0}")]
+    #[error("{0}; nothing was made anew: see that a file can be made and written there")]
     Cache(Notice),
     /// The texts can't.
     #[error("{0}")]

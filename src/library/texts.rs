@@ -183,9 +183,12 @@ impl Texts {
     /// ids.
     ///
     /// # Errors
-    /// When the database can't be used.
+    /// When the database can't be used, or its index can't be asked.
     pub fn problems(&self) -> Result<Vec<(SessionId, String)>, TextsError> {
         self.database.with(Purpose::Reading, |connection| {
+            connection
+                .prepare_cached("SELECT rowid FROM texts_index LIMIT 1")?
+                .exists([])?;
             let mut statement =
                 connection.prepare_cached("SELECT id, problem FROM texts_problems ORDER BY id")?;
             let rows = statement.query_map([], |row| {

@@ -66,12 +66,20 @@ impl TextsError {
 
     pub(super) fn new(place: &Place, error: rusqlite::Error) -> Self {
         let place = place.clone();
-        match error.sqlite_error_code() {
+        let code = match &error {
+            // All questions are this program's own: the tables are not as they
+            // were made.
+            rusqlite::Error::SqlInputError { .. } => Some(ErrorCode::DatabaseCorrupt),
+            error => error.sqlite_error_code(),
+        };
+        match code {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { place },
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged {
-                place,
-                cause: Arc::new(error),
-            },
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
+                Self::Damaged {
+                    place,
+                    cause: Arc::new(error),
+                }
+            }
             _ => Self::Unusable {
                 place,
                 cause: Arc::new(error),

@@ -43,6 +43,25 @@ impl Home {
         connection.execute_batch(sql).unwrap();
     }
 
+    /// Damages the pages of a table or an index.
+    fn scribble(&self, name: &str) {
+        let connection = Connection::open(self.path()).unwrap();
+        let checkpoint = "PRAGMA wal_checkpoint(truncate)";
+        connection.query_row(checkpoint, [], |_| Ok(())).unwrap();
+        let page = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        let page: isize = connection
+            .query_row(page, [name], |row| row.get(0))
+            .unwrap();
+        let size: isize = connection
+            .pragma_query_value(None, "page_size", |row| row.get(0))
+            .unwrap();
+        let [page, size] = [page, size].map(isize::unsigned_abs);
+        drop(connection);
+        let mut bytes = std::fs::read(self.path()).unwrap();
+        bytes[(page - 1) * size..page * size].fill(0xff);
+        std::fs::write(self.path(), bytes).unwrap();
+    }
+
     fn titles(&self) -> i64 {
         let connection = Connection::open(self.path()).unwrap();
         let sql = "SELECT count(*) FROM sessions WHERE title IN ('One', 'Two')";
@@ -259,6 +278,10 @@ fn is_gone(library: &Library, id: &str) -> bool {
 fn what_was_last_seen_when_outlives_another_schema_and_another_file() {
     for is_noticed in [false, true] {
         for trouble in ["older", "damaged", "started over"] {
+            if trouble == "damaged" && !is_noticed {
+                // What was in the damaged pages is not known.
+                continue;
+            }
             let home = Home::new();
             home.logs.remove("a");
             if is_noticed {
@@ -266,10 +289,7 @@ fn what_was_last_seen_when_outlives_another_schema_and_another_file() {
             }
             match trouble {
                 "older" => home.sql("PRAGMA user_version = 2;"),
-                "damaged" => home.sql(
-                    "PRAGMA writable_schema = on;
-                     UPDATE sqlite_schema SET rootpage = 99999 WHERE name = 'sessions_by_id';",
-                ),
+                "damaged" => home.scribble("sessions"),
                 _ => drop(home.library().start_over().unwrap()),
             }
             let library = home.library();
@@ -280,7 +300,7 @@ fn what_was_last_seen_when_outlives_another_schema_and_another_file() {
             assert_eq!(shown(&library), ["Two"], "{what}");
             home.logs.put(log("a", "One", 1));
             refresh(&library);
-            assert!(!is_gone(&library, "a"), "{what}: it is back");
+            assert!(super::read(&library, "a").is_ok(), "{what}: it is back");
         }
     }
 }
@@ -324,8 +344,10 @@ fn one_that_another_process_just_made_is_not_made_again() {
     });
 }
 
+/// How many sessions a search finds once all were read.
 fn found(library: &Library) -> usize {
     let never = CancellationToken::new();
+    refresh(library);
     library.index_texts(&never, &mut |_| {}).unwrap();
     let search = Search {
         text: "program",
@@ -342,7 +364,7 @@ fn found(library: &Library) -> usize {
 
 #[test]
 fn starting_over_mends_whatever_is_damaged() {
-    let troubles: [(&str, fn(&Home)); 7] = [
+    let troubles: [(&str, fn(&Home)); 8] = [
         ("whole", |_| {}),
         ("rows of the index", |home| {
             home.sql("UPDATE texts_index_data SET block = x'ff';");
@@ -350,18 +372,11 @@ fn starting_over_mends_whatever_is_damaged() {
         ("a table of the index", |home| {
             home.sql("DROP TABLE texts_index_config;")
         }),
-        ("pages of texts", |home| {
-            home.sql(
-                "PRAGMA writable_schema = on;
-                 UPDATE sqlite_schema SET rootpage = 99999 WHERE name = 'texts_messages';",
-            );
+        ("pages of texts", |home| home.scribble("texts_messages")),
+        ("pages of an index", |home| {
+            home.scribble("sessions_of_file")
         }),
-        ("pages of sessions", |home| {
-            home.sql(
-                "PRAGMA writable_schema = on;
-                 UPDATE sqlite_schema SET rootpage = 99999 WHERE name = 'sessions_of_file';",
-            );
-        }),
+        ("pages of what is gone", |home| home.scribble("gone")),
         ("newer", |home| home.sql("PRAGMA user_version = 99;")),
         ("no database", |home| {
             std::fs::write(home.path(), "a shopping list of some length".repeat(99)).unwrap();
@@ -393,7 +408,7 @@ fn starting_over_where_no_file_can_be_says_why() {
     std::fs::remove_file(home.path()).unwrap();
     std::fs::create_dir(home.path()).unwrap();
     let refused = home.library().start_over().unwrap_err();
-    assert_eq!(refused.code(), "SEARCH_UNUSABLE");
+    assert_eq!(refused.code(), "CACHE_SET_ASIDE");
 }
 
 #[test]

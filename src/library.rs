@@ -38,6 +38,7 @@ pub use self::files::{
     CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked, Place, Scanned, Stamp,
 };
 pub use self::foreign::{ToolLogs, captured};
+use self::gathering::LiveRow;
 use self::index::{Builder, Entry, Hidden, Index, NewRow, Row};
 pub use self::refresh::{Progress, Refreshed, StartOverError};
 pub use self::searching::{Search, Searched, TextsStanding};
@@ -125,29 +126,6 @@ impl Stored {
             self.notices.extend(notice);
             cache
         })
-    }
-}
-
-/// A live session as a list shows it.
-struct LiveRow {
-    header: Header,
-    title: Option<String>,
-}
-
-impl LiveRow {
-    fn new(session: &dyn LiveSession) -> Self {
-        Self {
-            header: session.header(),
-            title: session.title(),
-        }
-    }
-
-    fn row(&self) -> NewRow<'_> {
-        NewRow {
-            title: self.title.as_deref(),
-            is_live: true,
-            ..NewRow::new(&self.header)
-        }
     }
 }
 

@@ -74,10 +74,10 @@ impl ToolLogs {
                 let facts = sessions.map(|listed| self.facts(listed, stamp));
                 Ok(Found::Sessions(facts.collect()))
             }
-            Look::Names(names) => {
-                let named = names.into_iter();
-                let named = named.map(|named| (tool.session_id(&named.native_id), named.title));
-                Ok(Found::Names(named.collect()))
+            Look::Names(told) => {
+                let told = told.into_iter();
+                let told = told.map(|name| (tool.session_id(&name.native_id), name.title));
+                Ok(Found::Names(told.collect()))
             }
         }
     }

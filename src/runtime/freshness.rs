@@ -327,12 +327,11 @@ impl Keeper {
 /// What went wrong, in one line.
 fn told(refreshed: &Refreshed) -> Option<String> {
     let (first, rest) = refreshed.notices.split_first()?;
-    Some(match rest.len() {
-        0 => first.to_string(),
-        _ => {
-            let more: usize = rest.iter().map(LibraryNotice::count).sum();
-            format!("{first} (and {more} more)")
-        }
+    let more: usize = rest.iter().map(LibraryNotice::count).sum();
+    Some(if more == 0 {
+        first.to_string()
+    } else {
+        format!("{first} (and {more} more)")
     })
 }
 

@@ -364,17 +364,18 @@ fn found(library: &Library) -> usize {
 
 #[test]
 fn starting_over_mends_whatever_is_damaged() {
-    let troubles: [(&str, fn(&Home)); 8] = [
+    type Trouble = fn(&Home);
+    let troubles: [(&str, Trouble); 8] = [
         ("whole", |_| {}),
         ("rows of the index", |home| {
             home.sql("UPDATE texts_index_data SET block = x'ff';");
         }),
         ("a table of the index", |home| {
-            home.sql("DROP TABLE texts_index_config;")
+            home.sql("DROP TABLE texts_index_config;");
         }),
         ("pages of texts", |home| home.scribble("texts_messages")),
         ("pages of an index", |home| {
-            home.scribble("sessions_of_file")
+            home.scribble("sessions_of_file");
         }),
         ("pages of what is gone", |home| home.scribble("gone")),
         ("newer", |home| home.sql("PRAGMA user_version = 99;")),

@@ -13,6 +13,7 @@ use rusqlite::Connection;
 use self::schema::{CREATE, Refusal, is_damage};
 use self::write::Seen;
 use super::error::Notice;
+use crate::reference::Cause;
 use crate::session::Millis;
 use crate::stamp::Stamp;
 use crate::tool::Tool;
@@ -256,7 +257,12 @@ fn rebuilt(path: &Path, reason: String) -> Notice {
 }
 
 fn not_written(error: rusqlite::Error) -> Notice {
-    Notice::CacheNotWritten {
-        cause: Arc::new(error),
-    }
+    let cause: Cause = if is_damage(&error) {
+        // What can be read of it is still right, so it is kept till then.
+        let advice = format!("it is damaged ({error}); `ibid reindex` makes it anew");
+        Arc::new(std::io::Error::other(advice))
+    } else {
+        Arc::new(error)
+    };
+    Notice::CacheNotWritten { cause }
 }

@@ -480,3 +480,21 @@ fn a_message_is_found_as_of_its_own_time_and_else_as_of_its_session() {
     let expected = [("a", Millis(1)), ("b", Millis(2)), ("timed", Millis(77))];
     assert_eq!(whens, expected);
 }
+
+#[test]
+fn one_that_is_damaged_where_it_is_written_says_how_to_mend_it() {
+    let home = Home::new();
+    home.scribble("sessions_by_id");
+    home.logs.put(log("c", "Three", 3));
+    let library = home.library();
+    let notices = refresh(&library).notices;
+    let told: Vec<String> = notices.iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter().any(|told| told.contains("ibid reindex")),
+        "{told:?}"
+    );
+    assert_eq!(shown(&library), ["Three", "Two", "One"]);
+    assert!(library.start_over().unwrap().is_some());
+    assert!(refresh(&library).notices.is_empty());
+    assert_eq!(labels(&home.library()), ["Three", "Two", "One"]);
+}

@@ -85,6 +85,12 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     }
     let library = super::library(&home, &config, out)?;
     read_texts(&library)?;
+    if standing(&library)?.pending() > 0 {
+        // Another process wrote meanwhile, and kept this one from it.
+        let never = CancellationToken::new();
+        super::warn_of(&library.refresh(&never, &mut |_| {})?.notices, out);
+        read_texts(&library)?;
+    }
     let search = Search {
         text: &args.query,
         exclude: None,

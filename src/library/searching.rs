@@ -173,9 +173,21 @@ impl Library {
         unread.retain(|(id, _)| missing.contains(id));
         Ok(TextsStanding {
             indexed: known.len() - stale.len(),
-            of: known.len(),
+            of: known.len() + self.listed_beside(&known),
             unread,
         })
+    }
+
+    /// How many more sessions are listed, with something in them that can be
+    /// read: while others write to the cache, it may not take up all.
+    fn listed_beside(&self, known: &[Searchable]) -> usize {
+        let known: HashSet<&str> = known.iter().map(|one| one.id.as_str()).collect();
+        let index = self.index();
+        let listed = (0..).map_while(|row| Some((index.row(row)?, index.get(row)?)));
+        listed
+            .filter(|(row, entry)| row.is_stored() && !entry.is_unread)
+            .filter(|(_, entry)| !known.contains(entry.id))
+            .count()
     }
 
     /// Whether the index that [`index_texts`](Self::index_texts) filled is gone,

@@ -498,3 +498,25 @@ fn one_that_is_damaged_where_it_is_written_says_how_to_mend_it() {
     assert!(refresh(&library).notices.is_empty());
     assert_eq!(labels(&home.library()), ["Three", "Two", "One"]);
 }
+
+#[test]
+fn a_session_that_another_process_kept_from_the_cache_is_missed_in_search_till_the_next_look() {
+    let home = Home::new();
+    let library = home.library();
+    assert_eq!(found(&library), 2);
+    home.logs.put(log("c", "Three", 3));
+    let other = Connection::open(home.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let notices = refresh(&library).notices;
+    assert!(
+        matches!(&*notices, [Notice::CacheNotWritten { .. }, ..]),
+        "{notices:?}"
+    );
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(shown(&library), ["Three", "Two", "One"]);
+    let standing = library.texts_standing().unwrap();
+    let told = (standing.indexed, standing.of, standing.pending());
+    assert_eq!(told, (2, 3, 1));
+    assert_eq!(found(&library), 3);
+    assert!(library.texts_standing().unwrap().is_complete());
+}

@@ -4,6 +4,7 @@
 mod cache;
 mod elsewhere;
 mod live;
+mod mending;
 mod recall;
 
 use std::collections::BTreeMap;

@@ -8,6 +8,7 @@
 //! question: one that nobody waits for any more is dropped in [`Chat::update`].
 
 mod answer;
+mod compaction;
 pub mod draft;
 mod keeping;
 mod outgoing;
@@ -16,17 +17,21 @@ mod request;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use std::sync::Arc;
 
 use answer::{Answer, Unsaved};
+use compaction::Compaction;
+pub use compaction::{COMPACT_END, COMPACT_START};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use keeping::Keeping;
 pub use keeping::unfinished;
 use outgoing::Outgoing;
 pub use outgoing::Step;
-pub use request::{RequestHeader, requests};
+pub use request::{RequestHeader, is_for_answer, requests};
 use serde::Deserialize;
+pub use window::{CROWDED, context_tokens, estimated_tokens, message_tokens};
 
 use crate::model::{Chosen, Delta, ModelError};
 use crate::reference::ports::{ModelRoute, SpillRef};
@@ -90,6 +95,9 @@ pub enum ChatEvent {
     Preview(Draft),
     /// The person agrees to what is shown.
     Confirm,
+    /// The person wants a summary in place of what was said before, with this
+    /// hint about what counts.
+    Compact(Option<String>),
     /// The person calls off what is going on.
     Cancel,
     /// References were prepared.
@@ -155,9 +163,14 @@ pub struct Chat {
     assembled: bool,
     outgoing: Outgoing,
     answer: Answer,
+    compaction: Compaction,
     keeping: Keeping,
     unsaved: Option<Unsaved>,
     generation: Generation,
+    /// What the conversation takes of a model's window.
+    context_tokens: u64,
+    /// The person was told that the window is nearly used.
+    is_crowded: bool,
 }
 
 impl Chat {
@@ -165,12 +178,15 @@ impl Chat {
     #[must_use]
     pub fn new(session: Session, chosen: Chosen, review: ReviewPolicy) -> Self {
         Self {
+            context_tokens: context_tokens(&session),
             session,
             chosen,
             review,
             assembled: false,
+            is_crowded: false,
             outgoing: Outgoing::None,
             answer: Answer::None,
+            compaction: Compaction::None,
             keeping: Keeping::default(),
             unsaved: None,
             generation: Generation::default(),
@@ -211,7 +227,9 @@ impl Chat {
     /// Whether anything is under way that a person could call off.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        !matches!(self.outgoing, Outgoing::None) || self.answer.text().is_some()
+        !matches!(self.outgoing, Outgoing::None)
+            || self.answer.text().is_some()
+            || self.compaction.is_under_way()
     }
 
     /// An answer that came to its end and could not be written to the log. It
@@ -247,12 +265,21 @@ impl Chat {
             ChatEvent::Send(draft) => self.send(draft),
             ChatEvent::Preview(draft) => self.preview(draft),
             ChatEvent::Confirm => self.confirm(),
+            ChatEvent::Compact(hint) => self.compact(hint.as_deref()),
             ChatEvent::Cancel => self.cancel(),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
+            ChatEvent::Delta(generation, delta) if self.compaction.is_asked_by(generation) => {
+                self.summary_delta(delta)
+            }
             ChatEvent::Delta(generation, delta) => self.delta(generation, delta),
             ChatEvent::Keep(generation) => self.keep(generation),
+            ChatEvent::AnswerEnded(generation, error)
+                if self.compaction.is_asked_by(generation) =>
+            {
+                self.summary_ended(error)
+            }
             ChatEvent::AnswerEnded(generation, error) => self.answer_ended(generation, error),
         }
     }
@@ -289,6 +316,8 @@ impl Chat {
             self.message_logged(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
+        } else if self.compaction.is_written_by(generation) {
+            self.compaction_logged(outcome)
         } else if self.keeping.is_asked_by(generation) {
             self.kept(outcome)
         } else {
@@ -298,6 +327,7 @@ impl Chat {
 
     /// Takes events that are in the log into the session shown.
     fn absorb(&mut self, events: Vec<Arc<Event>>) -> Vec<Effect> {
+        let has_message = events.iter().any(|event| event.message().is_some());
         for event in events {
             if let Err(error) = self.session.push(event) {
                 return vec![Effect::Say(Notice::Failed(Failure {
@@ -307,6 +337,9 @@ impl Chat {
                     ),
                 }))];
             }
+        }
+        if has_message {
+            self.context_tokens = context_tokens(&self.session);
         }
         Vec::new()
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 mod answers;
+mod compaction;
 mod drafts;
 mod kept;
 mod outgoing;

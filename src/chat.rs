@@ -12,6 +12,7 @@ mod compaction;
 pub mod draft;
 mod keeping;
 mod outgoing;
+mod renaming;
 mod request;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -100,6 +101,8 @@ pub enum ChatEvent {
     Compact(Option<String>),
     /// The person calls off what is going on.
     Cancel,
+    /// The person names the session.
+    Rename(String),
     /// References were prepared.
     Prepared(Generation, Result<PreparedStep, ReferenceError>),
     /// The captures were compared with the sources as they are now.
@@ -166,6 +169,8 @@ pub struct Chat {
     compaction: Compaction,
     keeping: Keeping,
     unsaved: Option<Unsaved>,
+    /// What writes the title that a person chose.
+    renaming: Option<Generation>,
     generation: Generation,
     /// What the conversation takes of a model's window.
     context_tokens: u64,
@@ -189,6 +194,7 @@ impl Chat {
             compaction: Compaction::None,
             keeping: Keeping::default(),
             unsaved: None,
+            renaming: None,
             generation: Generation::default(),
         }
     }
@@ -224,12 +230,14 @@ impl Chat {
         Some(&self.answer.received().or(unsaved)?.from)
     }
 
-    /// Whether anything is under way that a person could call off.
+    /// Whether anything is under way: a message, an answer, a summary, or a
+    /// title that the person chose.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         !matches!(self.outgoing, Outgoing::None)
             || self.answer.text().is_some()
             || self.compaction.is_under_way()
+            || self.is_renaming()
     }
 
     /// An answer that came to its end and could not be written to the log. It
@@ -258,6 +266,13 @@ impl Chat {
     /// Takes one event and tells what to do.
     pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
         match event {
+            // A title made of a first message must not come after it.
+            ChatEvent::Send(_) | ChatEvent::Preview(_) | ChatEvent::Confirm
+                if self.is_renaming() =>
+            {
+                let wait = "the title is still being written: press it again";
+                vec![Effect::Say(Notice::Info(wait.to_owned()))]
+            }
             ChatEvent::UseModel(chosen) => {
                 self.chosen = chosen;
                 Vec::new()
@@ -267,6 +282,7 @@ impl Chat {
             ChatEvent::Confirm => self.confirm(),
             ChatEvent::Compact(hint) => self.compact(hint.as_deref()),
             ChatEvent::Cancel => self.cancel(),
+            ChatEvent::Rename(title) => self.rename(&title),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
@@ -318,6 +334,8 @@ impl Chat {
             self.answer_logged(outcome)
         } else if self.compaction.is_written_by(generation) {
             self.compaction_logged(outcome)
+        } else if self.renaming == Some(generation) {
+            self.renamed(outcome)
         } else if self.keeping.is_asked_by(generation) {
             self.kept(outcome)
         } else {

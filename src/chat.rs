@@ -18,13 +18,14 @@ mod request;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod titling;
 mod window;
 
 use std::sync::Arc;
 
 use answer::{Answer, Unsaved};
 use compaction::Compaction;
-pub use compaction::{COMPACT_END, COMPACT_START};
+pub use compaction::{COMPACT_END, COMPACT_START, is_of_summary};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use keeping::Keeping;
 pub use keeping::unfinished;
@@ -32,6 +33,8 @@ use outgoing::Outgoing;
 pub use outgoing::Step;
 pub use request::{RequestHeader, is_for_answer, requests};
 use serde::Deserialize;
+use titling::Titling;
+pub use titling::{TITLE_FAILED, TitlePolicy};
 pub use window::{CROWDED, context_tokens, estimated_tokens, message_tokens};
 
 use crate::model::{Chosen, Delta, ModelError};
@@ -103,6 +106,8 @@ pub enum ChatEvent {
     Cancel,
     /// The person names the session.
     Rename(String),
+    /// The person goes elsewhere: what runs beside the conversation ends.
+    Leave,
     /// References were prepared.
     Prepared(Generation, Result<PreparedStep, ReferenceError>),
     /// The captures were compared with the sources as they are now.
@@ -171,9 +176,11 @@ pub struct Chat {
     unsaved: Option<Unsaved>,
     /// What writes the title that a person chose.
     renaming: Option<Generation>,
+    titles: TitlePolicy,
+    titling: Titling,
     generation: Generation,
-    /// What the conversation takes of a model's window.
-    context_tokens: u64,
+    /// About how many tokens the conversation takes.
+    context: u64,
     /// The person was told that the window is nearly used.
     is_crowded: bool,
 }
@@ -183,7 +190,7 @@ impl Chat {
     #[must_use]
     pub fn new(session: Session, chosen: Chosen, review: ReviewPolicy) -> Self {
         Self {
-            context_tokens: context_tokens(&session),
+            context: context_tokens(&session),
             session,
             chosen,
             review,
@@ -195,6 +202,8 @@ impl Chat {
             keeping: Keeping::default(),
             unsaved: None,
             renaming: None,
+            titles: TitlePolicy::default(),
+            titling: Titling::None,
             generation: Generation::default(),
         }
     }
@@ -267,7 +276,10 @@ impl Chat {
     pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
         match event {
             // A title made of a first message must not come after it.
-            ChatEvent::Send(_) | ChatEvent::Preview(_) | ChatEvent::Confirm
+            ChatEvent::Send(_)
+            | ChatEvent::Preview(_)
+            | ChatEvent::Confirm
+            | ChatEvent::Compact(_)
                 if self.is_renaming() =>
             {
                 let wait = "the title is still being written: press it again";
@@ -283,11 +295,15 @@ impl Chat {
             ChatEvent::Compact(hint) => self.compact(hint.as_deref()),
             ChatEvent::Cancel => self.cancel(),
             ChatEvent::Rename(title) => self.rename(&title),
+            ChatEvent::Leave => self.leave(),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
             ChatEvent::Delta(generation, delta) if self.compaction.is_asked_by(generation) => {
                 self.summary_delta(delta)
+            }
+            ChatEvent::Delta(generation, delta) if self.titling.is_asked_by(generation) => {
+                self.title_delta(delta)
             }
             ChatEvent::Delta(generation, delta) => self.delta(generation, delta),
             ChatEvent::Keep(generation) => self.keep(generation),
@@ -296,8 +312,17 @@ impl Chat {
             {
                 self.summary_ended(error)
             }
+            ChatEvent::AnswerEnded(generation, error) if self.titling.is_asked_by(generation) => {
+                self.title_ended(error)
+            }
             ChatEvent::AnswerEnded(generation, error) => self.answer_ended(generation, error),
         }
+    }
+
+    /// Counts on from the conversation before, so that what still comes for
+    /// that one is not taken for this one.
+    pub fn follow(&mut self, before: &Self) {
+        self.generation = before.generation;
     }
 
     fn next_generation(&mut self) -> Generation {
@@ -334,6 +359,8 @@ impl Chat {
             self.answer_logged(outcome)
         } else if self.compaction.is_written_by(generation) {
             self.compaction_logged(outcome)
+        } else if self.titling.is_written_by(generation) {
+            self.title_logged(outcome)
         } else if self.renaming == Some(generation) {
             self.renamed(outcome)
         } else if self.keeping.is_asked_by(generation) {
@@ -345,7 +372,7 @@ impl Chat {
 
     /// Takes events that are in the log into the session shown.
     fn absorb(&mut self, events: Vec<Arc<Event>>) -> Vec<Effect> {
-        let has_message = events.iter().any(|event| event.message().is_some());
+        let says = events.iter().any(|event| event.message().is_some());
         for event in events {
             if let Err(error) = self.session.push(event) {
                 return vec![Effect::Say(Notice::Failed(Failure {
@@ -356,8 +383,8 @@ impl Chat {
                 }))];
             }
         }
-        if has_message {
-            self.context_tokens = context_tokens(&self.session);
+        if says {
+            self.recount();
         }
         Vec::new()
     }

@@ -286,6 +286,7 @@ impl Chat {
             }
         };
         effects.extend(self.release_waiting());
+        effects.extend(self.begin_title());
         effects
     }
 }

@@ -356,6 +356,12 @@ impl Chat {
     }
 }
 
+/// Whether an attempt's data is of a summary, and not of an answer.
+#[must_use]
+pub fn is_of_summary(attempt: &Value) -> bool {
+    attempt.get(COMPACTION_ID).is_some()
+}
+
 /// Why what a model answered is no summary, if it is none.
 fn no_summary(received: &Received) -> Option<Failure> {
     let (code, message) = if received.finish == Some(FinishReason::Length) {

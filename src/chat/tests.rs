@@ -7,6 +7,7 @@ mod compaction;
 mod drafts;
 mod kept;
 mod outgoing;
+mod titles;
 
 use super::testing::*;
 use super::{Chat, ChatEvent, Effect, ReviewPolicy, View};

@@ -60,7 +60,12 @@ impl Chat {
     /// [`context_tokens`] has them.
     #[must_use]
     pub fn context_tokens(&self) -> u64 {
-        self.context_tokens
+        self.context
+    }
+
+    /// Counts again after the conversation changed.
+    pub(super) fn recount(&mut self) {
+        self.context = context_tokens(&self.session);
     }
 
     /// How much of the chosen model's window that is, in percent; `None` where
@@ -68,7 +73,7 @@ impl Chat {
     #[must_use]
     pub fn window_share(&self) -> Option<u64> {
         let window = self.chosen.context_window.filter(|window| *window > 0)?;
-        Some(self.context_tokens.saturating_mul(100) / window)
+        Some(self.context_tokens().saturating_mul(100) / window)
     }
 
     /// Tells how to make room, once each time that the window gets crowded.

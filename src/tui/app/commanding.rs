@@ -64,6 +64,11 @@ impl App {
                 let cmds = self.chat(ChatEvent::Rename(argument.to_owned()));
                 (!cmds.is_empty()).then_some(cmds)
             }
+            Command::Compact => {
+                let hint = (!argument.is_empty()).then(|| argument.to_owned());
+                let cmds = self.chat(ChatEvent::Compact(hint));
+                (!cmds.is_empty()).then_some(cmds)
+            }
             Command::Export => self.export_open(argument),
             Command::Theme => self.change_theme(argument),
             Command::Help => {

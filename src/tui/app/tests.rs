@@ -5,6 +5,7 @@
 mod anything;
 mod citing;
 mod commands;
+mod compacting;
 mod editing;
 mod identity;
 mod layouts;
@@ -57,6 +58,7 @@ impl Bench {
         let setup = Setup {
             chosen: chosen(),
             review,
+            titles: crate::chat::TitlePolicy::default(),
             max_references: 3,
             theme: mono(),
             zone: jiff::tz::TimeZone::UTC,

@@ -253,7 +253,10 @@ fn a_torn_or_damaged_log_gives_what_can_be_read_and_says_so() {
     assert_eq!(facts(&prepared)["capturedThroughSeq"], 0);
     assert!(!prepared["context"].to_string().contains("line 3"));
     let warning = prepared["warnings"][0]["message"].as_str().unwrap();
-    assert!(warning.contains("can't be read whole: line 3 "), "{warning}");
+    assert!(
+        warning.contains("can't be read whole: line 3 "),
+        "{warning}"
+    );
 
     // A stored one too, where a line in the middle is no JSON.
     let said = said("b", ["one", "two"]);

@@ -24,8 +24,7 @@ about the summary and nothing else, as a JSON string:";
 
 /// What stands in front of a summary, so that it is not taken for something
 /// that the person says now.
-const HEADING: &str = "Summary of the conversation up to here. It stands in place of the messages \
-that were said before:";
+const HEADING: &str = "Summary of what was said before, in place of those messages:";
 
 /// The instruction, as a message that is no part of the conversation.
 pub(super) fn instruction(hint: Option<&str>) -> Message {

@@ -37,6 +37,18 @@ fn a_summary_is_seen_while_it_comes_and_writing_goes_on() {
     bench.compacting("They asked **why**");
     bench.type_text("next");
     insta::assert_snapshot!(bench.screen_at(60, 12), @r###"
+ ibid · why?                           offline · 0% of 128k
+────────────────────────────────────────────────────────────
+  offline  nothing
+  You      why?
+  offline  because
+  You      and now?
+  offline  nothing
+  summary  They asked **why**
+           ⠋ compacting
+────────────────────────────────────────────────────────────
+ > next
+ Esc stop · Enter queue               ⠋ compacting  F1 help
 "###);
     assert!(bench.app.wants_tick());
     bench.press("Enter");
@@ -50,6 +62,28 @@ fn what_was_compacted_stays_in_sight_above_the_summary() {
     bench.chat(ChatEvent::AnswerEnded(generation, None));
     bench.log();
     insta::assert_snapshot!(bench.screen_at(60, 22), @r###"
+ ibid · why?                           offline · 0% of 128k
+────────────────────────────────────────────────────────────
+  You      why?
+  offline  because
+  You      and now?
+  offline  nothing
+  You      why?
+  offline  because
+  You      and now?
+  offline  nothing
+           ── 6 earlier messages compacted into this summary
+           ──
+           Summary of what was said before, in place of
+           those messages:
+
+           They asked why.
+
+ ! 6 messages are compacted into a summary; 0% of the window
+ ! is used now
+────────────────────────────────────────────────────────────
+ >
+ Ctrl-T sessions · Ctrl-F search · Ctrl-D quit      F1 help
 "###);
 }
 

@@ -310,7 +310,7 @@ impl Chat {
             ChatEvent::AnswerEnded(generation, error)
                 if self.compaction.is_asked_by(generation) =>
             {
-                self.summary_ended(error)
+                self.summary_ended(error.as_ref())
             }
             ChatEvent::AnswerEnded(generation, error) if self.titling.is_asked_by(generation) => {
                 self.title_ended(error)

@@ -212,7 +212,7 @@ impl Chat {
         Vec::new()
     }
 
-    pub(super) fn summary_ended(&mut self, error: Option<ModelError>) -> Vec<Effect> {
+    pub(super) fn summary_ended(&mut self, error: Option<&ModelError>) -> Vec<Effect> {
         let (job, received) = match std::mem::take(&mut self.compaction) {
             Compaction::Streaming { job, received, .. } => (job, received),
             other => {
@@ -220,7 +220,7 @@ impl Chat {
                 return Vec::new();
             }
         };
-        match error.as_ref().map(Failure::from).or(no_summary(&received)) {
+        match error.map(Failure::from).or(no_summary(&received)) {
             None => self.save_summary(job, received),
             Some(failure) => {
                 let mut effects = vec![nothing_changed(failure.clone())];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::chat::window::message_tokens;
-use crate::session::{Event, MessageKind, Payload, Seq, Session};
+use crate::session::{Event, MessageKind, Payload, Seq, Session, Source};
 
 /// The window that is reckoned with where a model declares none, in tokens.
 const USUAL_WINDOW: u64 = 32_768;
@@ -69,7 +69,7 @@ fn kept(body: &[&Arc<Event>], window: u64) -> usize {
         }
         // A turn begins with what a person said.
         let source = event.message().map(|message| &message.source);
-        if source.is_some_and(|source| source.is_person()) {
+        if source.is_some_and(Source::is_person) {
             kept = place + 1;
         }
     }

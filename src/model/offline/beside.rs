@@ -66,7 +66,10 @@ pub(super) fn title(messages: &[Arc<Message>]) -> Answer {
     let sent_bytes = messages.iter().map(|message| text_bytes(message)).sum();
     let last = messages.last();
     let texts = last.into_iter().flat_map(|message| &message.content);
-    let words = texts.filter_map(Block::as_text).last().unwrap_or_default();
+    let words = texts
+        .filter_map(Block::as_text)
+        .next_back()
+        .unwrap_or_default();
     let words = serde_json::from_str::<String>(words).unwrap_or_default();
     let words: Vec<&str> = words.split_whitespace().take(TITLE_WORDS).collect();
     let title = title::normalise(&words.join(" "), title::MAX_TITLE_BYTES);

@@ -30,6 +30,8 @@ pub enum TitleSource {
     Person,
     /// The first words of the first message.
     Fallback,
+    /// A model made it of the person's words.
+    Model,
 }
 
 /// The latest title of a session.
@@ -59,6 +61,7 @@ impl Title {
         let kind = match source {
             TitleSource::Person => "user",
             TitleSource::Fallback => "fallback",
+            TitleSource::Model => "model",
         };
         let text = title::normalise(text, title::MAX_TITLE_BYTES);
         Payload::log_only(

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Output};
-use crate::chat::ATTEMPT;
+use crate::chat::{ATTEMPT, is_of_summary};
 use crate::library::Library;
 use crate::session::{Event, MessageKind, Payload, Session, SessionId};
 use crate::source::{adapters, detect};
@@ -165,7 +165,7 @@ fn readable(event: &Arc<Event>) -> Option<(String, String)> {
             };
             Some((heading, message.text())).filter(|(_, text)| !text.is_empty())
         }
-        Payload::LogOnly { kind, data } if kind == ATTEMPT => {
+        Payload::LogOnly { kind, data } if kind == ATTEMPT && !is_of_summary(data) => {
             let text = data.get("text")?.as_str()?;
             Some(("assistant (interrupted)".to_owned(), text.to_owned()))
         }

@@ -18,6 +18,7 @@ pub struct Shown<'c> {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     review: &'static str,
+    titles: &'static str,
     theme: &'static str,
     references: References,
     sources: Sources,
@@ -93,6 +94,7 @@ impl<'c> From<&'c Config> for Shown<'c> {
         Self {
             model: model.map(|route| format!("{}/{}", route.provider, route.model)),
             review: config.review_word(),
+            titles: config.titles_word(),
             theme: config.theme_word(),
             references: References {
                 max_references: references.max_references(),

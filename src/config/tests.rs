@@ -37,6 +37,7 @@ fn the_defaults_file_says_what_holds_without_it() {
     let shipped = Given::read(DEFAULTS, Path::new(""), &Given::default()).unwrap();
     assert_eq!(shipped.review, Some(ReviewPolicy::Always));
     assert_eq!(shipped.theme, Some(defaults.theme));
+    assert_eq!(shipped.titles, Some(defaults.titles));
     assert_eq!(shipped.references.max_references, Some(3));
 }
 
@@ -155,6 +156,10 @@ fn settings_are_taken() {
     for (word, theme) in THEMES {
         let config = parse(&format!("theme = \"{word}\"")).unwrap();
         assert_eq!((config.theme, config.theme_word()), (theme, word));
+    }
+    for (word, titles) in TITLES {
+        let config = parse(&format!("titles = \"{word}\"")).unwrap();
+        assert_eq!((config.titles, config.titles_word()), (titles, word));
     }
     let config = parse("model = \"openrouter/openai/gpt-x\"").unwrap();
     let route = config.model.unwrap();

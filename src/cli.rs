@@ -2,14 +2,17 @@
 //! screen.
 //!
 //! Results go to stdout, errors to stderr; with `--json` both are JSON, an
-//! error as one line `{"error":{"code","message"}}`. Exit codes: 0 done, 1
-//! failed, 2 wrong usage.
+//! error as one line `{"error":{"code","message"}}`. Exit codes: 0 done, 2
+//! wrong usage, and what `exit` says of an error by its code.
 
+mod ask;
 mod candidates;
 mod config;
 mod demo;
 mod doctor;
 mod error;
+mod exit;
+mod input;
 mod mention;
 mod models;
 mod output;
@@ -40,6 +43,7 @@ Examples:
   ibid                                      open the chat
   ibid demo                                 the same, with sample sessions to cite
   ibid demo --print                         the tour as text
+  ibid ask --cite 'flaky login' 'what fixed it?'   ask without the screen
   ibid candidates flaky --json              sessions that can be cited, with mentions
   ibid prepare --session ID                 what a model would get of a session
   ibid prepare --log FILE --json            the same of a log anywhere, with all facts
@@ -62,6 +66,8 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Ask a model without the screen, and print its answer
+    Ask(ask::Args),
     /// List the sessions that can be cited
     Candidates(candidates::Args),
     /// Print what a model would get of one or more sessions
@@ -128,6 +134,7 @@ fn wants_json(matches: &clap::ArgMatches) -> bool {
 fn dispatch(args: Args, matches: &clap::ArgMatches, out: &mut Output) -> Result<(), CliError> {
     match args.command {
         None => screen::open(),
+        Some(Command::Ask(args)) => ask::run(&args, out),
         Some(Command::Candidates(args)) => candidates::run(&args, out),
         Some(Command::Prepare(args)) => {
             let order = matches.subcommand_matches("prepare");

@@ -90,7 +90,7 @@ impl<'c> From<&'c Config> for Shown<'c> {
         let references = &config.references;
         let providers = config.providers.iter();
         Self {
-            model: model.map(|route| format!("{}/{}", route.provider, route.model)),
+            model: model.map(ToString::to_string),
             review: config.review_word(),
             references: References {
                 max_references: references.max_references(),

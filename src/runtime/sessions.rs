@@ -87,6 +87,14 @@ pub struct Hold {
     draft_file: DraftFile,
 }
 
+impl Hold {
+    /// What [`Runtime::start`] takes to write in it.
+    #[must_use]
+    pub fn into_parts(self) -> (Slot, DraftFile) {
+        (self.slot, self.draft_file)
+    }
+}
+
 /// The open session, as the library asks it.
 struct Live(Arc<Mutex<Slot>>);
 
@@ -275,13 +283,23 @@ pub fn begin(
     cwd: Option<String>,
 ) -> Result<(Slot, DraftFile, Option<Draft>), StoreError> {
     let left = DraftFile::adopt::<KeptDraft>(home, cwd.as_deref());
-    let (file, kept) = match left {
-        Some((file, kept)) => (file, Some(kept)),
-        None => (hold_new_draft(home, cwd.clone())?, None),
+    let Some((file, kept)) = left else {
+        let (slot, file) = begin_anew(home, cwd)?;
+        return Ok((slot, file, None));
     };
     let slot = new_slot(&file, cwd);
-    let draft = kept.map(|kept| kept.left_in(&slot.session()));
-    Ok((slot, file, draft))
+    let draft = kept.left_in(&slot.session());
+    Ok((slot, file, Some(draft)))
+}
+
+/// Begins a session in a directory, and leaves what other programs were writing
+/// there to them.
+///
+/// # Errors
+/// Those of [`DraftFile::hold`].
+pub fn begin_anew(home: &Home, cwd: Option<String>) -> Result<(Slot, DraftFile), StoreError> {
+    let file = hold_new_draft(home, cwd.clone())?;
+    Ok((new_slot(&file, cwd), file))
 }
 
 /// Begins a session in a directory whose draft cites another one.
@@ -290,8 +308,7 @@ pub(crate) fn begun_citing(
     cwd: Option<String>,
     cited: Reference,
 ) -> Result<Opened, StoreError> {
-    let draft_file = hold_new_draft(home, cwd.clone())?;
-    let slot = new_slot(&draft_file, cwd);
+    let (slot, draft_file) = begin_anew(home, cwd)?;
     let draft = Draft {
         parts: vec![Part::Element(cited.into()), Part::Text(" ".to_owned())],
     };

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::model::offline::Offline;
 use crate::reference::Reference;
 use crate::reference::ports::ModelRoute;
-use crate::runtime::{Services, Slot, begin_anew, open_session};
+use crate::runtime::{Services, Slot, begun_with, open_session};
 use crate::session::{Payload, Session, SessionId};
 use crate::store::{DraftFile, Home};
 use crate::tool::Tool;
@@ -115,17 +115,15 @@ fn place(
     home: &Home,
     id: Option<&SessionId>,
 ) -> Result<(Slot, DraftFile, Option<String>), CliError> {
-    let Some(id) = id else {
-        let (slot, draft_file) = begin_anew(home, screen::current_dir())?;
-        return Ok((slot, draft_file, None));
-    };
-    if let Some((tool, _)) = Tool::foreign(id) {
+    if let Some((tool, _)) = id.and_then(Tool::foreign) {
         return Err(CliError::usage(format!(
-            "session {id:?} is of {tool}, and can only be read here; \
-             begin one that cites it: `ibid ask --cite {id} …`"
+            "a session of {tool} can only be read here; begin one that cites it, with --cite"
         )));
     }
-    let opened = open_session(home, id)?;
+    let opened = match id {
+        Some(id) => open_session(home, id)?,
+        None => begun_with(home, screen::current_dir(), None)?,
+    };
     let (slot, draft_file) = opened.hold.into_parts();
     Ok((slot, draft_file, opened.note))
 }

@@ -89,7 +89,10 @@ impl<'o> Turn<'o> {
             event,
             ChatEvent::Delta(_, Delta::Waiting(_)) | ChatEvent::AnswerEnded(..)
         );
-        for effect in self.chat.update(event) {
+        let effects = self.chat.update(event);
+        // The outcome tells of an answer that could not be written.
+        let is_told = is_told || self.chat.unsaved_reason().is_some();
+        for effect in effects {
             match effect {
                 // The prompt is where it came from.
                 Effect::ClearComposer | Effect::RestoreDraft(_) => {}

@@ -49,7 +49,10 @@ fn words(entry: &Value) -> String {
 
 #[test]
 fn the_log_gives_every_request_as_the_journal_has_it() {
-    for (api, next) in Api::ALL.into_iter().zip(Api::ALL.into_iter().cycle().skip(1)) {
+    for (api, next) in Api::ALL
+        .into_iter()
+        .zip(Api::ALL.into_iter().cycle().skip(1))
+    {
         let Some((server, _fixtures)) = aimock_with(&fixtures()) else {
             return;
         };
@@ -80,7 +83,12 @@ fn the_log_gives_every_request_as_the_journal_has_it() {
 
         let mut received = journal(&server.url);
         assert_eq!(received.len(), 6, "{api:?}");
-        let bodies = |entry: &Value| (entry["headers"]["content-length"].clone(), entry["body"].clone());
+        let bodies = |entry: &Value| {
+            (
+                entry["headers"]["content-length"].clone(),
+                entry["body"].clone(),
+            )
+        };
         assert_eq!(bodies(&received[1]), bodies(&received[2]), "{api:?}");
         received.remove(2);
         let sent = place.text(&["sessions", "show", &id, "--requests"]);
@@ -88,7 +96,11 @@ fn the_log_gives_every_request_as_the_journal_has_it() {
         assert_eq!(sent.len(), received.len(), "{api:?}");
         for (number, (sent, entry)) in sent.iter().zip(&received).enumerate() {
             let length = &entry["headers"]["content-length"];
-            assert_eq!(length.as_str().unwrap(), sent.len().to_string(), "{api:?} {number}");
+            assert_eq!(
+                length.as_str().unwrap(),
+                sent.len().to_string(),
+                "{api:?} {number}"
+            );
             let format = if number == 3 { next } else { api };
             if format == Api::OpenaiChat {
                 let mut body = entry["body"].clone();

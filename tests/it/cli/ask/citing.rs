@@ -27,7 +27,11 @@ async fn an_id_a_mention_a_title_and_a_clear_query_cite_one_session() {
         place.store(&said("b-2", ["why is the build slow"]));
         let ended = place.ask(&["--cite", wanted, "what fixed it?"]);
         assert_eq!(ended.code, Some(0), "{wanted}: {}", ended.err);
-        assert!(ended.err.contains("(ibid): 2 of 2 messages"), "{}", ended.err);
+        assert!(
+            ended.err.contains("(ibid): 2 of 2 messages"),
+            "{}",
+            ended.err
+        );
         let body = String::from_utf8(server.received().remove(0).body).unwrap();
         assert!(body.contains("the pool is too small"), "{wanted}: {body}");
         assert!(!body.contains("slow"), "{wanted}: {body}");
@@ -45,7 +49,10 @@ fn what_could_mean_several_sessions_is_not_guessed_at() {
         let error = ended.events().pop().unwrap();
         assert_eq!(error["code"], "ASK_CITE_AMBIGUOUS", "{wanted}");
         let message = error["message"].as_str().unwrap();
-        for row in ["\n  a-1  ibid  the flaky login test", "\n  b-2  ibid  a flaky test of"] {
+        for row in [
+            "\n  a-1  ibid  the flaky login test",
+            "\n  b-2  ibid  a flaky test of",
+        ] {
             assert!(message.contains(row), "{wanted}: {message}");
         }
     }
@@ -64,10 +71,21 @@ async fn a_mention_in_the_prompt_cites_and_what_is_left_out_is_told() {
     let prompt = "compare @[the old one](dsh-session:Im9sZCI) please";
     let ended = place.ask(&[prompt]);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let told = ended.err.lines().find(|line| line.contains("cites")).unwrap();
-    assert!(told.contains("cites \"the old one\" (ibid): 1 of 2 messages, 1,5"), "{told}");
+    let told = ended
+        .err
+        .lines()
+        .find(|line| line.contains("cites"))
+        .unwrap();
+    assert!(
+        told.contains("cites \"the old one\" (ibid): 1 of 2 messages, 1,5"),
+        "{told}"
+    );
     let locator = told.rsplit_once("ibid spill show ").unwrap().1;
-    assert!(place.text(&["spill", "show", locator]).contains(&"x".repeat(1_500)));
+    assert!(
+        place
+            .text(&["spill", "show", locator])
+            .contains(&"x".repeat(1_500))
+    );
     let body = String::from_utf8(server.received().remove(0).body).unwrap();
     assert!(body.contains("compare @the old one please"), "{body}");
 

@@ -51,7 +51,12 @@ async fn each_way_to_end_has_its_exit_code_and_its_code() {
         ),
         (vec![finished("length")], 10, "ANSWER_CUT", TEXT),
         (vec![refusing("404 No", "", "")], 1, "MODEL_NOT_FOUND", ""),
-        (vec![refusing("400 Bad", "", "what?")], 1, "MODEL_REJECTED", ""),
+        (
+            vec![refusing("400 Bad", "", "what?")],
+            1,
+            "MODEL_REJECTED",
+            "",
+        ),
     ];
     for (scripts, exit, code, printed) in rows {
         let requests = scripts.len();
@@ -59,15 +64,27 @@ async fn each_way_to_end_has_its_exit_code_and_its_code() {
         let ended = place.ask(&["hello"]);
         assert_eq!(ended.code, Some(exit), "{code}: {}", ended.err);
         assert_eq!(ended.answer(), printed, "{code}");
-        assert!(ended.err.contains(&format!("[{code}]")) || code.is_empty(), "{}", ended.err);
+        assert!(
+            ended.err.contains(&format!("[{code}]")) || code.is_empty(),
+            "{}",
+            ended.err
+        );
         assert_eq!(server.received().len(), requests, "{code}");
 
         let session = place.session_but(&[]);
         assert_eq!(session.id().as_str(), ended.session_id());
         let is_whole = matches!(exit, 0 | 10);
-        let kept: &[&str] = if is_whole { &["hello", TEXT] } else { &["hello"] };
+        let kept: &[&str] = if is_whole {
+            &["hello", TEXT]
+        } else {
+            &["hello"]
+        };
         assert_eq!(texts(&session), kept, "{code}");
-        let partial: &[&str] = if is_whole || printed.is_empty() { &[] } else { &[TEXT] };
+        let partial: &[&str] = if is_whole || printed.is_empty() {
+            &[]
+        } else {
+            &[TEXT]
+        };
         assert_eq!(attempts(&session), partial, "{code}");
         let last = session.events().last().unwrap();
         assert_eq!(last.payload.type_name(), TURN_END, "{code}");
@@ -80,7 +97,10 @@ async fn with_json_the_error_is_the_last_event_and_stands_on_stderr_too() {
     let ended = place.ask(&["--json", "hello"]);
     assert_eq!(ended.code, Some(3));
     let last = ended.events().pop().unwrap();
-    assert_eq!((&last["type"], &last["code"]), (&"error".into(), &"MODEL_AUTH".into()));
+    assert_eq!(
+        (&last["type"], &last["code"]),
+        (&"error".into(), &"MODEL_AUTH".into())
+    );
     let told: serde_json::Value = serde_json::from_str(&ended.err).unwrap();
     assert_eq!(told["error"]["message"], last["message"]);
 }
@@ -122,8 +142,16 @@ fn what_cannot_be_asked_is_told_before_a_session_begins() {
         (&["--session", "claude:a", "hello"], 2, "USAGE"),
         (&["--model", "nowhere/m", "hello"], 1, "NO_ADAPTER"),
         (&["--session", "gone", "hello"], 8, "SESSION_NOT_FOUND"),
-        (&["see dsh-session:a"], 9, "SESSION_REFERENCE_INVALID_REFERENCE"),
-        (&["--cite", "nothing like it", "hello"], 9, "ASK_CITE_NOT_FOUND"),
+        (
+            &["see dsh-session:a"],
+            9,
+            "SESSION_REFERENCE_INVALID_REFERENCE",
+        ),
+        (
+            &["--cite", "nothing like it", "hello"],
+            9,
+            "ASK_CITE_NOT_FOUND",
+        ),
     ];
     for (args, exit, code) in rows {
         let ended = place.ask(args);
@@ -139,7 +167,11 @@ async fn a_citation_that_cannot_be_read_sends_nothing() {
     let (place, server) = served(API, Vec::new()).await;
     let ended = place.ask(&["see dsh-session:ImEi"]);
     assert_eq!(ended.code, Some(9), "{}", ended.err);
-    assert!(ended.err.contains("SESSION_REFERENCE_READ_FAILED"), "{}", ended.err);
+    assert!(
+        ended.err.contains("SESSION_REFERENCE_READ_FAILED"),
+        "{}",
+        ended.err
+    );
     assert!(ibid::store::list_files(&place.home()).unwrap().is_empty());
     assert!(server.received().is_empty());
 }
@@ -162,11 +194,16 @@ async fn a_session_that_is_open_elsewhere_is_left_alone() {
 fn a_home_that_cannot_be_made_is_named() {
     let place = place(API, "http://127.0.0.1:1");
     let mut command = place.command();
-    let command = command.env("IBID_HOME", "/proc/ibid").args(["ask", "hello"]);
+    let command = command
+        .env("IBID_HOME", "/proc/ibid")
+        .args(["ask", "hello"]);
     let output = command.write_stdin("").output().unwrap();
     assert_eq!(output.status.code(), Some(8));
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("/proc/ibid") && error.contains("STORE_"), "{error}");
+    assert!(
+        error.contains("/proc/ibid") && error.contains("STORE_"),
+        "{error}"
+    );
 }
 
 /// Files can't grow beyond this many kilobytes or half of that, as the shell
@@ -191,7 +228,11 @@ async fn an_answer_that_finds_no_room_is_printed_whole_and_said_to_be_lost() {
     let (place, _server) = served(API, vec![ok(framed(API, &events, "\n"))]).await;
     let ended = limited(&place, "hello");
     assert_eq!(ended.code, Some(8), "{}", ended.err);
-    assert!(ended.err.contains("the answer is not in the session"), "{}", ended.err);
+    assert!(
+        ended.err.contains("the answer is not in the session"),
+        "{}",
+        ended.err
+    );
     assert_eq!(ended.answer(), words + "\n");
     assert_eq!(texts(&place.session_but(&[])), ["hello"]);
 }

@@ -16,7 +16,10 @@ fn from_the_log(place: &Place, id: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn the_log_gives_every_request_as_the_server_received_it() {
-    for (api, next) in Api::ALL.into_iter().zip(Api::ALL.into_iter().cycle().skip(1)) {
+    for (api, next) in Api::ALL
+        .into_iter()
+        .zip(Api::ALL.into_iter().cycle().skip(1))
+    {
         let limited = refusing("429 Slow", "retry-after: 0\r\n", "slow down");
         let server = Server::start(vec![
             whole(api),
@@ -77,7 +80,14 @@ async fn the_log_gives_every_request_as_the_server_received_it() {
         sent.remove(2);
         assert_eq!(from_the_log(&place, &id), sent, "{api:?}");
         let last = sent.last().unwrap();
-        for said in ["first", "second", "an \u{202e}old", "fourth", "fifth", "seventh"] {
+        for said in [
+            "first",
+            "second",
+            "an \u{202e}old",
+            "fourth",
+            "fifth",
+            "seventh",
+        ] {
             assert!(last.contains(said), "{api:?}: {said} is not in {last}");
         }
     }
@@ -86,7 +96,9 @@ async fn the_log_gives_every_request_as_the_server_received_it() {
 #[test]
 fn a_provider_without_a_wire_format_has_a_line_that_says_so() {
     let place = Place::new();
-    let id = place.ask(&["--model", "offline/offline", "hello"]).session_id();
+    let id = place
+        .ask(&["--model", "offline/offline", "hello"])
+        .session_id();
     let lines = from_the_log(&place, &id);
     assert_eq!(lines.len(), 1);
     let line: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();

@@ -14,9 +14,8 @@ const API: Api = Api::OpenaiChat;
 
 /// An answer of these pieces.
 fn says(pieces: &[&str]) -> Vec<super::Step> {
-    let piece = |text: &&str| {
-        json!({"choices": [{"index": 0, "delta": {"content": text}}]}).to_string()
-    };
+    let piece =
+        |text: &&str| json!({"choices": [{"index": 0, "delta": {"content": text}}]}).to_string();
     let mut events: Vec<String> = pieces.iter().map(piece).collect();
     let (_, end) = super::answer(API);
     events.extend(end.into_iter().map(str::to_owned));
@@ -38,7 +37,10 @@ async fn the_answer_alone_goes_to_stdout_and_ends_with_its_line() {
     let ended = place.ask(&["--session", &id, "and?"]);
     assert_eq!(ended.answer(), "no end\n");
     assert_eq!(ended.err, format!("ibid: session {id}\n"));
-    assert_eq!(texts(&place.session(&id)), ["hello", TEXT, "and?", "no end"]);
+    assert_eq!(
+        texts(&place.session(&id)),
+        ["hello", TEXT, "and?", "no end"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -53,17 +55,26 @@ async fn events_tell_all_that_happens_in_order() {
     assert!(!deltas.is_empty());
     assert_eq!(rest, ["session", "request", "waiting", "finished"]);
     let id = &events[0]["sessionId"];
-    assert_eq!(events[0], json!({"type": "session", "sessionId": id, "new": true}));
+    assert_eq!(
+        events[0],
+        json!({"type": "session", "sessionId": id, "new": true})
+    );
     assert_eq!(
         events[1],
         json!({"type": "request", "turn": 1, "provider": "local", "model": "m"})
     );
     assert_eq!(events[2]["code"], "MODEL_RATE_LIMITED");
-    assert_eq!((&events[2]["attempt"], &events[2]["seconds"]), (&json!(1), &json!(0.0)));
+    assert_eq!(
+        (&events[2]["attempt"], &events[2]["seconds"]),
+        (&json!(1), &json!(0.0))
+    );
     let text = ended.events_of("delta");
     let text: String = text.iter().map(|e| e["text"].as_str().unwrap()).collect();
     assert_eq!(text, TEXT);
-    assert_eq!(events.last().unwrap(), &json!({"type": "finished", "finish": "stop"}));
+    assert_eq!(
+        events.last().unwrap(),
+        &json!({"type": "finished", "finish": "stop"})
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -109,7 +120,9 @@ async fn when_nobody_reads_any_more_the_answer_is_called_off_and_kept() {
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{told}");
         assert!(!told.contains("panic"), "{told}");
-        server.is_left_by(u32::from(!server.received().is_empty())).await;
+        server
+            .is_left_by(u32::from(!server.received().is_empty()))
+            .await;
         let session = place.session_but(&[]);
         assert_eq!(texts(&session), ["hello"]);
         let kept = attempts(&session).concat();
@@ -121,7 +134,15 @@ async fn when_nobody_reads_any_more_the_answer_is_called_off_and_kept() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_terminal_gets_no_control_of_an_answer_and_whole_characters() {
-    let pieces = ["red \u{1b}", "[31m \u{202e}", "\u{1f469}", "\u{200d}", "\u{1f4bb}", "\r", "\nend"];
+    let pieces = [
+        "red \u{1b}",
+        "[31m \u{202e}",
+        "\u{1f469}",
+        "\u{200d}",
+        "\u{1f4bb}",
+        "\r",
+        "\nend",
+    ];
     let (place, _server) = served(API, vec![says(&pieces), says(&pieces)]).await;
     let exact = place.ask(&["hello"]);
     assert_eq!(exact.answer(), pieces.concat() + "\n");
@@ -138,7 +159,11 @@ async fn a_terminal_gets_no_control_of_an_answer_and_whole_characters() {
     drop(pair.slave);
     let mut shown = Vec::new();
     // The end of a terminal is an error on some systems.
-    let _ = pair.master.try_clone_reader().unwrap().read_to_end(&mut shown);
+    let _ = pair
+        .master
+        .try_clone_reader()
+        .unwrap()
+        .read_to_end(&mut shown);
     child.wait().unwrap();
     let shown = String::from_utf8(shown).unwrap();
     assert_eq!(
@@ -164,7 +189,10 @@ async fn the_key_is_in_nothing_that_a_turn_leaves() {
             } else {
                 let bytes = std::fs::read(&path).unwrap();
                 let key = KEY.as_bytes();
-                assert!(!bytes.windows(key.len()).any(|part| part == key), "{path:?}");
+                assert!(
+                    !bytes.windows(key.len()).any(|part| part == key),
+                    "{path:?}"
+                );
             }
         }
     }

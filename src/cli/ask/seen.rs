@@ -60,7 +60,10 @@ impl<'o> Seen<'o> {
                 self.cited = cited.cloned().collect();
             }
             ChatEvent::Delta(_, delta) => self.delta(delta),
-            ChatEvent::AnswerEnded(_, error) => self.failed = error.clone().map(CliError::from),
+            // The first end is the one that counts.
+            ChatEvent::AnswerEnded(_, Some(error)) => {
+                self.failed.get_or_insert(error.clone().into());
+            }
             _ => {}
         }
     }

@@ -20,12 +20,12 @@ const SLOW: &str = "one two three four five six seven eight nine ten eleven twel
 /// What the server answers to which last message.
 fn fixtures() -> Value {
     json!([
+        {"match": {"userMessage": "also"}, "response": {"content": "that too"}},
         {"match": {"userMessage": "limit", "sequenceIndex": 0},
             "response": {"error": {"message": "slow down", "type": "rate_limit_error"}, "status": 429}},
         {"match": {"userMessage": "limit"}, "response": {"content": "after a while"}},
         {"match": {"userMessage": "slow"}, "response": {"content": SLOW}, "latency": 300, "chunkSize": 4},
         {"match": {"userMessage": "hello"}, "response": {"content": "hi there"}},
-        {"match": {"userMessage": "and"}, "response": {"content": "that too"}},
     ])
 }
 
@@ -77,8 +77,8 @@ fn the_log_gives_every_request_as_the_journal_has_it() {
         asking.prints("one");
         asking.signal(Signal::INT);
         assert_eq!(asking.end().code, Some(130), "{api:?}");
-        asks(&["--model", "other/m2", "and"]);
-        asks(&["--model", "local/m", "--cite", "old", "and"]);
+        asks(&["--model", "other/m2", "also"]);
+        asks(&["--model", "local/m", "--cite", "old", "also"]);
         // A compaction belongs here, with a turn after it.
 
         let mut received = journal(&server.url);

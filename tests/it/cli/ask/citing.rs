@@ -16,15 +16,15 @@ async fn an_id_a_mention_a_title_and_a_clear_query_cite_one_session() {
         "a-1",
         "dsh-session:ImEtMSI",
         "@[x](dsh-session:ImEtMSI)",
-        "why is the login test flaky",
+        "the flaky login test",
         "login",
         "tool:ibid flaky login",
     ] {
         let (place, server) = served(API, vec![whole(API)]).await;
-        let mut flaky = said("a-1", ["why is the login test flaky"]);
+        let mut flaky = said("a-1", ["the flaky login test"]);
         answer(&mut flaky, vec![Block::text("the pool is too small")]);
         place.store(&flaky);
-        place.store(&said("b-2", ["why is the build slow"]));
+        place.store(&said("b-2", ["the slow build"]));
         let ended = place.ask(&["--cite", wanted, "what fixed it?"]);
         assert_eq!(ended.code, Some(0), "{wanted}: {}", ended.err);
         assert!(
@@ -42,7 +42,7 @@ async fn an_id_a_mention_a_title_and_a_clear_query_cite_one_session() {
 fn what_could_mean_several_sessions_is_not_guessed_at() {
     let place = place(API, "http://127.0.0.1:1");
     place.store(&said("a-1", ["the flaky login test"]));
-    place.store(&said("b-2", ["a flaky test of the login"]));
+    place.store(&said("b-2", ["test that flaky login"]));
     for wanted in ["flaky", "login test", "tool:ibid", "flgn"] {
         let ended = place.ask(&["--json", "--cite", wanted, "hello"]);
         assert_eq!(ended.code, Some(9), "{wanted}: {}", ended.err);
@@ -51,7 +51,7 @@ fn what_could_mean_several_sessions_is_not_guessed_at() {
         let message = error["message"].as_str().unwrap();
         for row in [
             "\n  a-1  ibid  the flaky login test",
-            "\n  b-2  ibid  a flaky test of",
+            "\n  b-2  ibid  test that flaky login",
         ] {
             assert!(message.contains(row), "{wanted}: {message}");
         }

@@ -5,7 +5,7 @@ use ibid::model::Api;
 use ibid::store::SessionWriter;
 use rustix::process::Signal;
 
-use super::{Step, attempts, framed, hanging, head, place, refusing, served, texts};
+use super::{Step, attempts, framed, hanging, place, refusing, served, texts};
 use crate::models::support::{TEXT, ok, whole};
 use crate::support::sessions::said;
 

@@ -1,5 +1,6 @@
 //! Which session is meant: by its id, a mention, or a query. Never by a guess.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -147,11 +148,15 @@ fn unclear(wanted: &str, found: &[(Hit, Entry<'_>)], matched: usize) -> CliError
     }
     let mut message = format!("which session {wanted:?} means is not clear; cite one by its id:");
     for (_, entry) in found.iter().take(LISTED) {
-        message += &format!("\n  {}  {}  {}", entry.id, entry.tool, entry.display);
+        let Entry {
+            id, tool, display, ..
+        } = entry;
+        // Writing to a String can't fail.
+        let _ = write!(message, "\n  {id}  {tool}  {display}");
     }
     let more = matched.saturating_sub(LISTED);
     if more > 0 {
-        message += &format!("\n  and {more} more");
+        let _ = write!(message, "\n  and {more} more");
     }
     CliError::new(exit::CITE_AMBIGUOUS, message)
 }

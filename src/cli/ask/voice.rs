@@ -1,7 +1,9 @@
 //! What a turn tells: the answer on stdout and the rest on stderr, or all of it
 //! as JSON events on stdout.
 
-use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
 
 use crate::cli::{CliError, Output, output};
 use crate::figures::{counted, thousands};
@@ -50,7 +52,8 @@ impl<'o> Voice<'o> {
         );
         if let Some(notice) = &prepared.notice {
             let bytes = thousands(notice.omitted_bytes as u64);
-            told += &format!(", {bytes} bytes left out; {}", place(notice));
+            // Writing to a String can't fail.
+            let _ = write!(told, ", {bytes} bytes left out; {}", place(notice));
         }
         output::tell(told);
         if let Some(damage) = &prepared.damage {
@@ -149,22 +152,23 @@ impl<'o> Voice<'o> {
 }
 
 fn reference_event(prepared: &PreparedReference) -> Value {
-    let mut event = json!({
-        "type": "reference",
-        "sessionId": prepared.reference.session_id,
-        "label": prepared.reference.label,
-        "tool": Tool::of(&prepared.reference.session_id).name(),
-        "facts": prepared.retained.facts,
-        "bytes": prepared.retained.json.len(),
-        "budget": prepared.budget,
-    });
+    let tool = Tool::of(&prepared.reference.session_id).name();
+    let mut event = Map::new();
+    let mut add = |key: &str, value: Value| drop(event.insert(key.to_owned(), value));
+    add("type", "reference".into());
+    add("sessionId", json!(prepared.reference.session_id));
+    add("label", prepared.reference.label.clone().into());
+    add("tool", tool.into());
+    add("facts", json!(prepared.retained.facts));
+    add("bytes", prepared.retained.json.len().into());
+    add("budget", prepared.budget.into());
     if let Some(notice) = &prepared.notice {
-        event["notice"] = notice.to_json();
+        add("notice", notice.to_json());
     }
     if let Some(damage) = &prepared.damage {
-        event["damage"] = damage.to_string().into();
+        add("damage", damage.to_string().into());
     }
-    event
+    Value::Object(event)
 }
 
 /// Where the full text of what was left out is.

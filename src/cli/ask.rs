@@ -6,17 +6,16 @@ mod seen;
 mod turn;
 mod voice;
 
-use serde::Deserialize as _;
 use serde_json::json;
 
 use super::{CliError, Output, exit, models, screen};
-use crate::chat::{REQUEST_HEADER, RequestHeader};
+use crate::chat::last_asked;
 use crate::config::Config;
 use crate::model::offline::Offline;
 use crate::reference::Reference;
 use crate::reference::ports::ModelRoute;
 use crate::runtime::{Services, Slot, begun_with, open_session};
-use crate::session::{Payload, Session, SessionId};
+use crate::session::{Session, SessionId};
 use crate::store::{DraftFile, Home};
 use crate::tool::Tool;
 use prompt::Prompt;
@@ -132,20 +131,7 @@ fn place(
 fn chosen(given: Option<&ModelRoute>, session: &Session, config: &Config) -> ModelRoute {
     let route = given.cloned();
     route
-        .or_else(|| last_route(session))
+        .or_else(|| last_asked(session))
         .or_else(|| config.model.clone())
         .unwrap_or_else(Offline::route)
-}
-
-/// The model of a session's last turn.
-fn last_route(session: &Session) -> Option<ModelRoute> {
-    let events = session.events().iter().rev();
-    let mut headers = events.filter_map(|event| match &event.payload {
-        Payload::LogOnly { kind, data } if kind == REQUEST_HEADER => {
-            RequestHeader::deserialize(data).ok()
-        }
-        _ => None,
-    });
-    let last = headers.find(|header| header.purpose.is_answer())?;
-    Some(last.config().route())
 }

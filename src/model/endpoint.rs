@@ -145,7 +145,8 @@ pub struct Endpoint {
     /// Certificates (PEM) to trust beside those of the system.
     pub ca_file: Option<PathBuf>,
     /// The proxy to use (`http`, `https`, `socks5` or `socks5h`); `None` for the
-    /// one that the environment names, the empty text for none at all.
+    /// one that the environment names, unless the server is on this machine;
+    /// the empty text for none at all.
     pub proxy: Option<String>,
     /// What is known of its models without asking it.
     pub models: Vec<ModelInfo>,

@@ -7,6 +7,7 @@ mod failures;
 mod mentions;
 mod models;
 mod prepare;
+mod proxies;
 mod sessions;
 mod spill;
 mod streams;

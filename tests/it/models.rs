@@ -7,3 +7,4 @@ mod formats;
 mod refusals;
 mod server;
 mod support;
+mod tls;

@@ -9,7 +9,9 @@
 
 mod answer;
 pub mod draft;
+mod keeping;
 mod outgoing;
+mod request;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -19,15 +21,18 @@ use std::sync::Arc;
 
 use answer::{Answer, Unsaved};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
+use keeping::Keeping;
+pub use keeping::unfinished;
 use outgoing::Outgoing;
 pub use outgoing::Step;
+pub use request::{RequestHeader, requests};
 use serde::Deserialize;
 
-use crate::model::{Delta, ModelError};
+use crate::model::{Chosen, Delta, ModelError};
 use crate::reference::ports::{ModelRoute, SpillRef};
 use crate::reference::resolver::{Growth, PreparedStep, Target};
 use crate::reference::{ReferenceError, RouteChoice};
-use crate::session::{Event, Message, Payload, Session};
+use crate::session::{Entry, Event, Message, Payload, Session};
 
 /// The number of a question; an answer with another number is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -77,6 +82,8 @@ impl From<&ModelError> for Failure {
 /// What happens to a conversation.
 #[derive(Clone, Debug)]
 pub enum ChatEvent {
+    /// The person chooses the model of the next turn.
+    UseModel(Chosen),
     /// The person sends a draft.
     Send(Draft),
     /// The person wants to see what a draft would send.
@@ -93,6 +100,8 @@ pub enum ChatEvent {
     Logged(Generation, Result<Vec<Arc<Event>>, Failure>),
     /// A piece of the answer came.
     Delta(Generation, Delta),
+    /// What came of the answer so far is to be kept in the log.
+    Keep(Generation),
     /// The answer's stream ended, with an error or without.
     AnswerEnded(Generation, Option<ModelError>),
 }
@@ -105,9 +114,9 @@ pub enum Effect {
     /// Compare captures with their sources as they are now.
     Recheck(Generation, Arc<Step>),
     /// Write these to the log, all or none.
-    Log(Generation, Vec<Payload>),
-    /// Ask the model to answer what the surface says.
-    Ask(Generation, ModelRoute, Vec<Arc<Event>>),
+    Log(Generation, Vec<Entry>),
+    /// Ask a model what the log says of this surface.
+    Ask(Generation, Arc<RequestHeader>, Vec<Arc<Event>>),
     /// End the task of this question.
     Stop(Generation),
     /// Remove full texts that were saved for something never sent.
@@ -141,11 +150,12 @@ impl Notice {
 #[derive(Debug)]
 pub struct Chat {
     session: Session,
-    route: ModelRoute,
+    chosen: Chosen,
     review: ReviewPolicy,
     assembled: bool,
     outgoing: Outgoing,
     answer: Answer,
+    keeping: Keeping,
     unsaved: Option<Unsaved>,
     generation: Generation,
 }
@@ -153,14 +163,15 @@ pub struct Chat {
 impl Chat {
     /// A conversation over a session as its log stands.
     #[must_use]
-    pub fn new(session: Session, route: ModelRoute, review: ReviewPolicy) -> Self {
+    pub fn new(session: Session, chosen: Chosen, review: ReviewPolicy) -> Self {
         Self {
             session,
-            route,
+            chosen,
             review,
             assembled: false,
             outgoing: Outgoing::None,
             answer: Answer::None,
+            keeping: Keeping::default(),
             unsaved: None,
             generation: Generation::default(),
         }
@@ -172,10 +183,10 @@ impl Chat {
         &self.session
     }
 
-    /// The model that answers.
+    /// The model that answers the next message.
     #[must_use]
-    pub fn route(&self) -> &ModelRoute {
-        &self.route
+    pub fn chosen(&self) -> &Chosen {
+        &self.chosen
     }
 
     /// The message under way, for the screen.
@@ -188,6 +199,13 @@ impl Chat {
     #[must_use]
     pub fn partial_answer(&self) -> Option<&str> {
         self.answer.text()
+    }
+
+    /// The model whose answer is under way, or could not be written.
+    #[must_use]
+    pub fn answering(&self) -> Option<&ModelRoute> {
+        let unsaved = self.unsaved.as_ref().map(|unsaved| &unsaved.received);
+        Some(&self.answer.received().or(unsaved)?.from)
     }
 
     /// Whether anything is under way that a person could call off.
@@ -222,6 +240,10 @@ impl Chat {
     /// Takes one event and tells what to do.
     pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
         match event {
+            ChatEvent::UseModel(chosen) => {
+                self.chosen = chosen;
+                Vec::new()
+            }
             ChatEvent::Send(draft) => self.send(draft),
             ChatEvent::Preview(draft) => self.preview(draft),
             ChatEvent::Confirm => self.confirm(),
@@ -230,6 +252,7 @@ impl Chat {
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
             ChatEvent::Delta(generation, delta) => self.delta(generation, delta),
+            ChatEvent::Keep(generation) => self.keep(generation),
             ChatEvent::AnswerEnded(generation, error) => self.answer_ended(generation, error),
         }
     }
@@ -240,7 +263,7 @@ impl Chat {
     }
 
     fn target(&self) -> Target {
-        let route = Some(self.route.clone());
+        let route = Some(self.chosen.config.route());
         Target {
             id: self.session.id().clone(),
             cwd: self.session.header().cwd.clone(),
@@ -266,6 +289,8 @@ impl Chat {
             self.message_logged(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
+        } else if self.keeping.is_asked_by(generation) {
+            self.kept(outcome)
         } else {
             Vec::new()
         }
@@ -285,6 +310,11 @@ impl Chat {
         }
         Vec::new()
     }
+}
+
+/// Writes these at the end of the log.
+fn log(generation: Generation, payloads: Vec<Payload>) -> Effect {
+    Effect::Log(generation, payloads.into_iter().map(Entry::from).collect())
 }
 
 /// The event that begins a turn.

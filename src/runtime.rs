@@ -217,8 +217,8 @@ impl Runtime {
                 self.prepare(generation, target, message);
             }
             Effect::Recheck(generation, step) => self.recheck(generation, step),
-            Effect::Log(generation, payloads) => self.log(generation, payloads),
-            Effect::Ask(generation, route, surface) => self.ask(generation, route, surface),
+            Effect::Log(generation, entries) => self.log(generation, entries),
+            Effect::Ask(generation, header, surface) => self.ask(generation, header, surface),
             Effect::Stop(generation) => {
                 if let Some(token) = self.tokens.remove(&generation) {
                     token.cancel();

@@ -10,6 +10,7 @@ use futures_util::stream::{self, StreamExt as _};
 use super::catalogue::{Catalogue, Layer, Origin};
 use super::{
     AnswerStream, Endpoint, Facts, HttpProvider, ModelError, ModelInfo, Provider, Request,
+    RequestConfig,
 };
 
 /// A provider whose models are known by four layers, each over the one before:
@@ -21,10 +22,7 @@ use super::{
 #[derive(Debug)]
 pub struct Configured {
     name: String,
-    asked: Result<HttpProvider, ModelError>,
-    /// The same server, to be asked for its models: what is known already
-    /// would stand in the way of what it tells.
-    lists: Result<HttpProvider, ModelError>,
+    server: Result<HttpProvider, ModelError>,
     known: Catalogue,
     /// The largest window that its server sets up, where it is told so.
     most_window: Option<u64>,
@@ -39,23 +37,31 @@ impl Configured {
     #[must_use]
     pub fn new(endpoint: &Endpoint, known: &Catalogue, said: BTreeMap<String, Facts>) -> Self {
         let name = endpoint.name.clone();
-        let with = |models| {
-            HttpProvider::new(Endpoint {
-                models,
+        Self {
+            // What is known already would stand in the way of what it tells.
+            server: HttpProvider::new(Endpoint {
+                models: Vec::new(),
                 ..endpoint.clone()
-            })
-        };
-        let mut configured = Self {
-            asked: with(Vec::new()),
-            lists: with(Vec::new()),
+            }),
             known: known.of(&name),
             most_window: endpoint.most_window(),
             told: RwLock::default(),
             said,
             name,
-        };
-        configured.asked = with(configured.models());
-        configured
+        }
+    }
+
+    /// What is known of a model. A server may have models that nothing names,
+    /// so one that is not known is one without facts.
+    fn info(&self, model: &str) -> ModelInfo {
+        let known = self.models().into_iter().find(|info| info.id == model);
+        known.unwrap_or_else(|| {
+            let facts = Facts {
+                context_window: self.most_window,
+                ..Facts::default()
+            };
+            facts.info(&self.name, model)
+        })
     }
 
     /// What its server tells of its models at this moment, and nothing else.
@@ -63,7 +69,7 @@ impl Configured {
     /// # Errors
     /// What asking meets.
     pub async fn tells(&self) -> Result<Vec<ModelInfo>, ModelError> {
-        self.lists
+        self.server
             .as_ref()
             .map_err(Clone::clone)?
             .list_models()
@@ -87,18 +93,9 @@ impl Provider for Configured {
             .collect()
     }
 
-    /// Asks nobody. A server may have models that nothing names, so one that
-    /// is not known is one without facts.
+    /// Asks nobody.
     fn model_info<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Result<ModelInfo, ModelError>> {
-        let known = self.models().into_iter().find(|info| info.id == model);
-        let info = known.unwrap_or_else(|| {
-            let facts = Facts {
-                context_window: self.most_window,
-                ..Facts::default()
-            };
-            facts.info(&self.name, model)
-        });
-        Box::pin(ready(Ok(info)))
+        Box::pin(ready(Ok(self.info(model))))
     }
 
     fn list_models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
@@ -110,9 +107,16 @@ impl Provider for Configured {
         })
     }
 
+    fn config(&self, model: &str) -> RequestConfig {
+        match &self.server {
+            Ok(server) => server.config_of(&self.info(model)),
+            Err(_) => RequestConfig::plain(&self.name, model),
+        }
+    }
+
     fn stream(&self, request: Request) -> AnswerStream {
-        match &self.asked {
-            Ok(provider) => provider.stream(request),
+        match &self.server {
+            Ok(server) => server.stream(request),
             Err(error) => stream::once(ready(Err(error.clone()))).boxed(),
         }
     }
@@ -187,5 +191,9 @@ mod tests {
             windows(&provider, &["a", "b", "new"]),
             [Some(16_384), Some(4_096), Some(16_384)]
         );
+        for (model, window) in [("a", 16_384), ("b", 4_096), ("new", 16_384)] {
+            let options = provider.config(model).options;
+            assert_eq!(options.num_ctx, Some(window), "{model}");
+        }
     }
 }

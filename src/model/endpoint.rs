@@ -117,6 +117,12 @@ impl Options {
             extra,
         }
     }
+
+    /// Whether they shape nothing.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A server with models.

@@ -13,8 +13,8 @@ use super::http::{Incoming, Server};
 use super::reading::{Flaw, Reading};
 use super::retry::{self, Policy};
 use super::{
-    AnswerStream, Api, Delta, Endpoint, Facts, ModelError, ModelInfo, Options, Provider, Request,
-    TimeLimit, connect, listing,
+    AnswerStream, Api, Delta, Endpoint, Facts, ModelError, ModelInfo, Provider, Request,
+    RequestConfig, TimeLimit, connect, listing,
 };
 
 /// The models of one [`Endpoint`]. Cheap to clone.
@@ -60,12 +60,13 @@ impl HttpProvider {
         self.0.endpoint.api
     }
 
-    /// What shapes a request to this model beside its messages. It never
-    /// changes while the provider lives. With it and [`Api::body`] the body of
-    /// a request can be made again from a log.
-    #[must_use]
-    pub fn options(&self, model: &str) -> Options {
-        self.0.endpoint.options(&self.info(model))
+    /// How a model is asked of which this is known.
+    pub(super) fn config_of(&self, model: &ModelInfo) -> RequestConfig {
+        RequestConfig {
+            api: Some(self.api()),
+            options: self.0.endpoint.options(model),
+            ..RequestConfig::plain(self.name(), &model.id)
+        }
     }
 
     /// What is known of a model. A server may have models that it does not
@@ -124,6 +125,10 @@ impl Provider for HttpProvider {
         })
     }
 
+    fn config(&self, model: &str) -> RequestConfig {
+        self.config_of(&self.info(model))
+    }
+
     fn stream(&self, request: Request) -> AnswerStream {
         let provider = self.clone();
         let answer = stream::once(async move {
@@ -155,14 +160,13 @@ struct Call {
 impl HttpProvider {
     /// The body is made off the async threads: a citation may be large.
     async fn prepare(&self, request: Request) -> Result<Call, ModelError> {
-        let model: Arc<str> = request.model.as_str().into();
+        let model: Arc<str> = request.config.model.as_str().into();
         let (provider, id) = (self.clone(), Arc::clone(&model));
         tokio::task::spawn_blocking(move || {
-            let options = provider.options(&id);
             Ok(Call {
                 server: provider.0.server()?,
                 api: provider.api(),
-                body: provider.api().body(&request, &options).into(),
+                body: provider.api().body(&request).into(),
                 model: id,
             })
         })

@@ -7,11 +7,11 @@ use tokio_util::task::TaskTracker;
 
 use super::{Done, Runtime, Services, failure};
 use crate::aside::recoverable;
-use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part};
+use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part, unfinished};
 use crate::library::{Facts, Library, LiveSession, StoredLogs};
 use crate::reference::Reference;
 use crate::reference::projection::{Capture, capture};
-use crate::session::{Event, Header, Millis, NewEvent, Payload, Session, SessionId};
+use crate::session::{Entry, Event, Header, Millis, NewEvent, Session, SessionId};
 use crate::store::{DraftFile, Home, SessionWriter, StoreError, log};
 use crate::threads::lock;
 
@@ -49,13 +49,10 @@ impl Slot {
     pub(super) fn append(
         &mut self,
         home: &Home,
-        payloads: Vec<Payload>,
+        entries: Vec<Entry>,
     ) -> Result<Vec<Arc<Event>>, StoreError> {
         let now = Millis::now();
-        let events = payloads
-            .into_iter()
-            .map(|payload| NewEvent::plain(now, payload))
-            .collect();
+        let events = entries.into_iter().map(|entry| entry.at(now)).collect();
         match self {
             Self::Stored(writer) => writer.append_all(events),
             Self::New(header) => {
@@ -146,7 +143,7 @@ impl InOrder {
 impl Runtime {
     /// Writes to the log. Once begun a write is never called off: what is in
     /// the log is what happened.
-    pub(super) fn log(&mut self, generation: Generation, payloads: Vec<Payload>) {
+    pub(super) fn log(&mut self, generation: Generation, entries: Vec<Entry>) {
         let slot = Arc::clone(&self.slot);
         let draft = self.drafts.held();
         let Services { home, library, .. } = self.services.clone();
@@ -157,7 +154,7 @@ impl Runtime {
             // saved here is tried again, and told then.
             let _ = draft.save();
             let is_new = matches!(&*lock(&slot), Slot::New(_));
-            let logged = lock(&slot).append(&home, payloads);
+            let logged = lock(&slot).append(&home, entries);
             let logged = logged.map_err(|error| failure(error.code(), error));
             let is_stored = logged.is_ok();
             if is_new && is_stored {
@@ -323,18 +320,39 @@ fn new_slot(draft: &DraftFile, cwd: Option<String>) -> Slot {
 
 /// Opens a session for writing, with its draft.
 pub(crate) fn open_session(home: &Home, id: &SessionId) -> Result<Opened, StoreError> {
-    let (writer, recovered) = SessionWriter::open(home, id)?;
+    let (mut writer, recovered) = SessionWriter::open(home, id)?;
     let cwd = recovered.session.header().cwd.clone();
     let draft_file = DraftFile::hold(home, id.clone(), cwd)?;
     let kept = draft_file.load::<KeptDraft>();
-    let note = log::damage(&recovered.notices).map(|damage| damage.to_string());
+    let mut notes: Vec<String> = log::damage(&recovered.notices)
+        .map(|damage| damage.to_string())
+        .into_iter()
+        .collect();
+    // Without it the session can still be read, and gone on in later.
+    if let Err(error) = end_turn(&mut writer) {
+        notes.push(format!("its last turn could not be ended: {error}"));
+    }
+    let session = writer.session().clone();
     Ok(Opened {
-        draft: kept.map(|kept| kept.left_in(&recovered.session)),
-        session: recovered.session,
-        note,
+        draft: kept.map(|kept| kept.left_in(&session)),
+        session,
+        note: (!notes.is_empty()).then(|| notes.join("; ")),
         hold: Hold {
             slot: Slot::Stored(Box::new(writer)),
             draft_file,
         },
     })
+}
+
+/// Ends a turn that was left open by a program that ended itself.
+fn end_turn(writer: &mut SessionWriter) -> Result<(), StoreError> {
+    let end = unfinished(writer.session());
+    if end.is_empty() {
+        return Ok(());
+    }
+    let now = Millis::now();
+    let end = end.into_iter();
+    writer
+        .append_all(end.map(|payload| NewEvent::plain(now, payload)).collect())
+        .map(drop)
 }

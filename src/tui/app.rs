@@ -20,7 +20,7 @@ use super::pane::Pane;
 use super::theme::Theme;
 use super::transcript::TranscriptState;
 use crate::chat::{Chat, ChatEvent, Draft, Effect, Failure, KeptDraft, Notice, ReviewPolicy};
-use crate::reference::ports::ModelRoute;
+use crate::model::Chosen;
 use crate::runtime::{Done, Job, Opened};
 use crate::session::{Millis, Session, SessionId};
 
@@ -55,10 +55,8 @@ pub enum Cmd {
 /// What the app is set up with.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The model that answers.
-    pub route: ModelRoute,
-    /// Its context window in tokens, when it is known.
-    pub context_window: Option<u64>,
+    /// The model that answers first.
+    pub chosen: Chosen,
     /// When a citing message is shown before it goes.
     pub review: ReviewPolicy,
     /// How many sessions a message can cite.
@@ -150,7 +148,7 @@ impl App {
             editor.set(draft);
         }
         let mut app = Self {
-            chat: Chat::new(session, setup.route.clone(), setup.review),
+            chat: Chat::new(session, setup.chosen.clone(), setup.review),
             setup,
             kept: (editor.revision(), None),
             editor,

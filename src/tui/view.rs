@@ -158,9 +158,10 @@ fn draw_head(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let title = app.chat.session().display_title();
     let title = sanitize::line(title.as_deref().unwrap_or("new session"));
     let left = format!(" ibid · {title}");
-    let model = sanitize::line(&app.chat.route().model).into_owned();
+    let model = sanitize::line(&app.chat.chosen().config.model).into_owned();
     let share = app
-        .setup
+        .chat
+        .chosen()
         .context_window
         .filter(|window| *window > 0)
         .map(|window| {

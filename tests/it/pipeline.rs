@@ -14,8 +14,8 @@ use ibid::chat::{
     Chat, ChatEvent, Departed, Draft, Effect, Element, KeptDraft, Notice, Part, ReviewPolicy, View,
 };
 use ibid::library::{Library, StoredLogs};
-use ibid::model::Models;
 use ibid::model::offline::Offline;
+use ibid::model::{Chosen, Models};
 use ibid::reference::{ReferenceConfig, ReferenceSettings};
 use ibid::runtime::{Done, Job, Opened, Runtime, Services, Slot, begin};
 use ibid::session::{Block, Session};
@@ -77,6 +77,13 @@ impl Place {
     }
 }
 
+/// The offline model, chosen.
+fn offline() -> Chosen {
+    Models::new()
+        .with(std::sync::Arc::new(Offline::default()))
+        .choose(&Offline::route())
+}
+
 /// The files in a folder and below.
 fn files_in(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -134,7 +141,7 @@ impl Bench {
         let session = slot.session();
         let (runtime, done) = Runtime::start(services, slot, file);
         Self {
-            chat: Chat::new(session, Offline::route(), review),
+            chat: Chat::new(session, offline(), review),
             runtime,
             done,
             composer: None,

@@ -23,7 +23,7 @@ use ratatui::layout::Position;
 use ratatui::style::Modifier;
 
 use super::{App, Cmd, Msg, Setup};
-use crate::chat::testing::{World, asked_to_prepare, route};
+use crate::chat::testing::{World, asked_to_prepare, chosen};
 use crate::chat::{ChatEvent, Draft, Effect, ReviewPolicy};
 use crate::reference::mention;
 use crate::runtime::{Done, Found, FoundRow, Job, Query, TextFound, TextQuery, TextRow};
@@ -54,8 +54,7 @@ impl Bench {
     fn with(review: ReviewPolicy) -> Self {
         let world = World::new();
         let setup = Setup {
-            route: route(),
-            context_window: Some(128_000),
+            chosen: chosen(),
             review,
             max_references: 3,
             theme: Theme::new(true),

@@ -104,7 +104,7 @@ async fn the_last_words_in_a_session_are_kept_when_another_is_gone_on_in() {
     let before = bench.chat.session().id().as_str().to_owned();
     let opened = *bench.open("flaky").await.unwrap();
     keep(&mut bench, "last words");
-    bench.chat = Chat::new(opened.session, Offline::route(), ReviewPolicy::Never);
+    bench.chat = Chat::new(opened.session, offline(), ReviewPolicy::Never);
     bench.runtime.run(Job::Switch(opened.hold));
     keep(&mut bench, "other words");
     bench.end().await;
@@ -207,7 +207,7 @@ async fn a_session_that_carries_another_on_is_written_with_its_first_message() {
     assert_eq!(opened.session.header().cwd.as_deref(), Some("/work"));
     let draft = opened.draft.unwrap();
     keep(&mut bench, "last words");
-    bench.chat = Chat::new(opened.session, Offline::route(), ReviewPolicy::Never);
+    bench.chat = Chat::new(opened.session, offline(), ReviewPolicy::Never);
     bench.runtime.run(Job::Switch(opened.hold));
     assert!(!place.home.session_file(&id).exists(), "none is ever empty");
     bench.send(draft.followed_by(Draft::from_text("go on")));

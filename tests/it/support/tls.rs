@@ -27,7 +27,7 @@ impl Authority {
 
     /// What a server of this name needs.
     pub(crate) fn vouch_for(&self, name: &str) -> Arc<ServerConfig> {
-        self.vouch(CertificateParams::new([name.to_owned()]).unwrap())
+        self.vouch(&CertificateParams::new([name.to_owned()]).unwrap())
     }
 
     /// The same, but over since 2021.
@@ -35,10 +35,10 @@ impl Authority {
         let mut params = CertificateParams::new([name.to_owned()]).unwrap();
         params.not_before = date_time_ymd(2020, 1, 1);
         params.not_after = date_time_ymd(2021, 1, 1);
-        self.vouch(params)
+        self.vouch(&params)
     }
 
-    fn vouch(&self, params: CertificateParams) -> Arc<ServerConfig> {
+    fn vouch(&self, params: &CertificateParams) -> Arc<ServerConfig> {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.0).unwrap();
         let crypto = Arc::new(rustls::crypto::ring::default_provider());

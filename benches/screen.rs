@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers};
 use ibid::chat::{ChatEvent, Effect, ReviewPolicy};
+use ibid::config::ThemeName;
 use ibid::model::offline::Offline;
 use ibid::model::{Delta, Models};
 use ibid::reference::Cause;
@@ -51,7 +52,7 @@ impl Screen {
                 .choose(&Offline::route()),
             review: ReviewPolicy::Always,
             max_references: 3,
-            theme: Theme::new(false),
+            theme: Theme::of(ThemeName::Terminal),
             zone: jiff::tz::TimeZone::UTC,
         };
         Self {

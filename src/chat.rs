@@ -11,6 +11,7 @@ mod answer;
 pub mod draft;
 mod keeping;
 mod outgoing;
+mod renaming;
 mod request;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -92,6 +93,8 @@ pub enum ChatEvent {
     Confirm,
     /// The person calls off what is going on.
     Cancel,
+    /// The person names the session.
+    Rename(String),
     /// References were prepared.
     Prepared(Generation, Result<PreparedStep, ReferenceError>),
     /// The captures were compared with the sources as they are now.
@@ -157,6 +160,8 @@ pub struct Chat {
     answer: Answer,
     keeping: Keeping,
     unsaved: Option<Unsaved>,
+    /// What writes the title that a person chose.
+    renaming: Option<Generation>,
     generation: Generation,
 }
 
@@ -173,6 +178,7 @@ impl Chat {
             answer: Answer::None,
             keeping: Keeping::default(),
             unsaved: None,
+            renaming: None,
             generation: Generation::default(),
         }
     }
@@ -208,10 +214,12 @@ impl Chat {
         Some(&self.answer.received().or(unsaved)?.from)
     }
 
-    /// Whether anything is under way that a person could call off.
+    /// Whether anything is under way: a message, an answer or a title.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        !matches!(self.outgoing, Outgoing::None) || self.answer.text().is_some()
+        !matches!(self.outgoing, Outgoing::None)
+            || self.answer.text().is_some()
+            || self.is_renaming()
     }
 
     /// An answer that came to its end and could not be written to the log. It
@@ -240,6 +248,13 @@ impl Chat {
     /// Takes one event and tells what to do.
     pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
         match event {
+            // A title made of a first message must not come after it.
+            ChatEvent::Send(_) | ChatEvent::Preview(_) | ChatEvent::Confirm
+                if self.is_renaming() =>
+            {
+                let wait = "the title is still being written: press it again";
+                vec![Effect::Say(Notice::Info(wait.to_owned()))]
+            }
             ChatEvent::UseModel(chosen) => {
                 self.chosen = chosen;
                 Vec::new()
@@ -248,6 +263,7 @@ impl Chat {
             ChatEvent::Preview(draft) => self.preview(draft),
             ChatEvent::Confirm => self.confirm(),
             ChatEvent::Cancel => self.cancel(),
+            ChatEvent::Rename(title) => self.rename(&title),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
@@ -289,6 +305,8 @@ impl Chat {
             self.message_logged(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
+        } else if self.renaming == Some(generation) {
+            self.renamed(outcome)
         } else if self.keeping.is_asked_by(generation) {
             self.kept(outcome)
         } else {

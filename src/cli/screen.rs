@@ -2,6 +2,7 @@
 
 use super::{CliError, models};
 use crate::chat::ReviewPolicy;
+use crate::config::ThemeName;
 use crate::model::Chosen;
 use crate::model::offline::Offline;
 use crate::runtime::Services;
@@ -23,6 +24,7 @@ pub(super) fn open() -> Result<(), CliError> {
     let start = Start {
         chosen: models.choose(&route),
         review: config.review,
+        theme: config.theme,
     };
     let services = Services::new(home, library, models, config.references.clone());
     open_with(services, start)
@@ -36,6 +38,7 @@ pub(super) fn open() -> Result<(), CliError> {
 pub(super) struct Start {
     pub(super) chosen: Chosen,
     pub(super) review: ReviewPolicy,
+    pub(super) theme: ThemeName,
 }
 
 /// Says what to run instead where no screen can be opened.
@@ -68,11 +71,16 @@ pub(super) fn open_with(services: Services, start: Start) -> Result<(), CliError
     use crate::tui;
 
     let (slot, draft_file, draft) = begin(&services.home, current_dir())?;
+    let forbids_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     let setup = tui::Setup {
         chosen: start.chosen,
         review: start.review,
         max_references: services.resolver.config().max_references(),
-        theme: tui::Theme::new(std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())),
+        theme: tui::Theme::of(if forbids_colour {
+            ThemeName::Mono
+        } else {
+            start.theme
+        }),
         zone: jiff::tz::TimeZone::system(),
     };
     let ended = super::block_on(async {

@@ -11,7 +11,9 @@ use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part, unfinis
 use crate::library::{Facts, Library, LiveSession, StoredLogs};
 use crate::reference::Reference;
 use crate::reference::projection::{Capture, capture};
-use crate::session::{Entry, Event, Header, Millis, NewEvent, Session, SessionId};
+use crate::session::{
+    Entry, Event, Header, Millis, NewEvent, Session, SessionId, Title, TitleSource,
+};
 use crate::store::{DraftFile, Home, SessionWriter, StoreError, log};
 use crate::threads::lock;
 
@@ -65,6 +67,17 @@ impl Slot {
             }),
         }
     }
+}
+
+/// Where a person goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// One that is stored.
+    Stored(SessionId),
+    /// A new one.
+    New,
+    /// A new one that cites another, and so carries it on.
+    Citing(Reference),
 }
 
 /// A session that can be gone on in. Dropping it lets the session go.
@@ -134,7 +147,7 @@ impl InOrder {
         Self(asked)
     }
 
-    fn run(&self, work: impl FnOnce() + Send + 'static) {
+    pub(super) fn run(&self, work: impl FnOnce() + Send + 'static) {
         // It is taken for as long as this is there.
         let _ = self.0.send(Box::new(work));
     }
@@ -168,9 +181,11 @@ impl Runtime {
         });
     }
 
-    /// Opens another session, to go on in it. The one before stays as it is.
-    pub(super) fn open(&self, id: SessionId) {
+    /// Opens another session, to go on in it. The one before stays as it is. A
+    /// new one is of the directory of the one that is open.
+    pub(super) fn open(&self, place: Destination) {
         let home = self.services.home.clone();
+        let slot = Arc::clone(&self.slot);
         let done = self.done.clone();
         let left = self.drafts.left();
         let all = self.all.clone();
@@ -179,29 +194,30 @@ impl Runtime {
             if all.is_cancelled() {
                 return;
             }
-            let settled = left.settle(&id);
-            let opened = settled.and_then(|()| open_session(&home, &id).map(Box::new));
+            let cwd = || lock(&slot).session().header().cwd.clone();
+            let opened = match &place {
+                Destination::Stored(id) => left.settle(id).and_then(|()| open_session(&home, id)),
+                Destination::New => begun_with(&home, cwd(), None),
+                Destination::Citing(cited) => begun_with(&home, cwd(), Some(cited.clone())),
+            };
+            let opened = opened.map(Box::new);
             let opened = opened.map_err(|error| failure(error.code(), error));
-            let _ = done.blocking_send(Done::Opened(id, opened));
+            let _ = done.blocking_send(Done::Opened(place, opened));
         });
     }
 
-    /// Begins a session that cites another one, in the directory of the one
-    /// that is open.
-    pub(super) fn begin_citing(&self, cited: Reference) {
-        let home = self.services.home.clone();
-        let slot = Arc::clone(&self.slot);
+    /// Gives a session that is not open here a title. Nobody else may have it
+    /// open either.
+    pub(super) fn rename(&self, id: SessionId, title: String) {
+        let Services { home, library, .. } = self.services.clone();
         let done = self.done.clone();
-        let all = self.all.clone();
         self.in_order.run(move || {
-            if all.is_cancelled() {
-                return;
-            }
-            let cwd = lock(&slot).session().header().cwd.clone();
-            let id = cited.session_id.clone();
-            let opened = begun_citing(&home, cwd, cited).map(Box::new);
-            let opened = opened.map_err(|error| failure(error.code(), error));
-            let _ = done.blocking_send(Done::Opened(id, opened));
+            let told = match rename(&home, &library, &id, &title) {
+                Ok(title) => Notice::Info(format!("renamed to \u{201c}{title}\u{201d}")),
+                Err(error) => Notice::Failed(failure(error.code(), error)),
+            };
+            let _ = done.blocking_send(Done::Notice(told));
+            let _ = done.blocking_send(Done::LibraryChanged);
         });
     }
 
@@ -265,6 +281,22 @@ fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
     }
 }
 
+/// Writes a title that a person chose to a stored session. Gives it as it
+/// stands there.
+fn rename(
+    home: &Home,
+    library: &Library,
+    id: &SessionId,
+    title: &str,
+) -> Result<String, StoreError> {
+    let (mut writer, _) = SessionWriter::open(home, id)?;
+    let named = Title::event(title, TitleSource::Person);
+    writer.append(NewEvent::plain(Millis::now(), named))?;
+    let title = writer.session().display_title().unwrap_or_default();
+    note(library, home, &Mutex::new(Slot::Stored(Box::new(writer))));
+    Ok(title)
+}
+
 /// Begins a session in a directory, or takes up what a program that is gone
 /// was writing there.
 ///
@@ -284,24 +316,27 @@ pub fn begin(
     Ok((slot, file, draft))
 }
 
-/// Begins a session in a directory whose draft cites another one.
-pub(crate) fn begun_citing(
+/// Begins a session in a directory; its draft cites another one, if one is
+/// given.
+pub(crate) fn begun_with(
     home: &Home,
     cwd: Option<String>,
-    cited: Reference,
+    cited: Option<Reference>,
 ) -> Result<Opened, StoreError> {
     let draft_file = hold_new_draft(home, cwd.clone())?;
     let slot = new_slot(&draft_file, cwd);
-    let draft = Draft {
+    let draft = cited.map(|cited| Draft {
         parts: vec![Part::Element(cited.into()), Part::Text(" ".to_owned())],
-    };
-    draft_file.save(&KeptDraft {
-        departed: None,
-        typed: draft.clone(),
-    })?;
+    });
+    if let Some(typed) = draft.clone() {
+        draft_file.save(&KeptDraft {
+            departed: None,
+            typed,
+        })?;
+    }
     Ok(Opened {
         session: slot.session(),
-        draft: Some(draft),
+        draft,
         note: None,
         hold: Hold { slot, draft_file },
     })

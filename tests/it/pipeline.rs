@@ -3,6 +3,7 @@
 
 mod drafts;
 mod finding;
+mod naming;
 mod searching;
 mod trouble;
 mod turn;
@@ -17,7 +18,7 @@ use ibid::library::{Library, StoredLogs};
 use ibid::model::offline::Offline;
 use ibid::model::{Chosen, Models};
 use ibid::reference::{ReferenceConfig, ReferenceSettings};
-use ibid::runtime::{Done, Job, Opened, Runtime, Services, Slot, begin};
+use ibid::runtime::{Destination, Done, Job, Opened, Runtime, Services, Slot, begin};
 use ibid::session::{Block, Session};
 use ibid::session::{Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Source};
 use ibid::store::{DraftFile, Home, SessionWriter};
@@ -188,7 +189,7 @@ impl Bench {
     }
 
     async fn open(&mut self, id: &str) -> Result<Box<Opened>, ibid::chat::Failure> {
-        self.runtime.run(Job::Open(id.into()));
+        self.runtime.run(Job::Open(Destination::Stored(id.into())));
         loop {
             if let Done::Opened(_, opened) = self.next().await {
                 return opened;

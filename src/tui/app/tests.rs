@@ -4,6 +4,7 @@
 
 mod anything;
 mod citing;
+mod commands;
 mod editing;
 mod identity;
 mod layouts;
@@ -29,8 +30,8 @@ use crate::reference::mention;
 use crate::runtime::{Done, Found, FoundRow, Job, Query, TextFound, TextQuery, TextRow};
 use crate::session::{Millis, Role, SessionId};
 use crate::tool::Tool;
-use crate::tui::testing::{assert_clean, shown};
-use crate::tui::{Theme, view};
+use crate::tui::testing::{assert_clean, mono, shown};
+use crate::tui::view;
 
 const HOUR: i64 = 3_600_000;
 /// When the tests happen.
@@ -57,7 +58,7 @@ impl Bench {
             chosen: chosen(),
             review,
             max_references: 3,
-            theme: Theme::new(true),
+            theme: mono(),
             zone: jiff::tz::TimeZone::UTC,
         };
         let mut bench = Self {

@@ -187,10 +187,11 @@ async fn begin_citing(bench: &mut Bench, id: &str) -> Opened {
         session_id: id.into(),
         label: "Arm builds".to_owned(),
     };
-    bench.runtime.run(Job::Begin(cited));
+    let wanted = Destination::Citing(cited);
+    bench.runtime.run(Job::Open(wanted.clone()));
     loop {
         if let Done::Opened(answered, opened) = bench.next().await {
-            assert_eq!(answered.as_str(), id);
+            assert_eq!(answered, wanted);
             return *opened.unwrap();
         }
     }

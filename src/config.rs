@@ -10,6 +10,7 @@ mod models;
 mod problem;
 mod providers;
 mod references;
+mod requests;
 mod section;
 mod shown;
 mod sources;
@@ -25,6 +26,7 @@ use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
 pub use assembly::{models, servers};
+pub use models::ModelConfig;
 pub use problem::Problem;
 pub use providers::ProviderConfig;
 pub use shown::Shown;

@@ -8,6 +8,7 @@ mod failures;
 mod mentions;
 mod models;
 mod prepare;
+mod proxies;
 mod search;
 mod sessions;
 mod spill;

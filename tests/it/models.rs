@@ -7,3 +7,4 @@ mod formats;
 mod refusals;
 pub(crate) mod server;
 pub(crate) mod support;
+mod tls;

@@ -31,7 +31,7 @@ use keeping::Keeping;
 pub use keeping::unfinished;
 use outgoing::Outgoing;
 pub use outgoing::Step;
-pub use request::{RequestHeader, is_for_answer, requests};
+pub use request::{RequestHeader, is_for_answer, last_asked, requests};
 use serde::Deserialize;
 use titling::Titling;
 pub use titling::{TITLE_FAILED, TitlePolicy};

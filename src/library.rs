@@ -118,6 +118,15 @@ impl Stored {
             cache
         })
     }
+
+    /// Takes note of what went wrong with the cache: what it says from now on
+    /// may be less than what is shown.
+    fn note(&mut self, notice: Option<Notice>) {
+        if let Some(notice) = notice {
+            self.notices.push(notice);
+            self.known = None;
+        }
+    }
 }
 
 /// A live session as a list shows it.
@@ -268,7 +277,7 @@ impl Library {
             is_live: false,
             ..stored_row(&entry)
         });
-        self.publish(&index, &HashSet::from([row]), left.as_slice(), None);
+        self.publish(&index, &[row], left.as_slice(), None);
     }
 
     /// Takes note of what this process just wrote to a log, so that the log
@@ -281,8 +290,8 @@ impl Library {
             log: log.clone(),
             found: Found::Sessions(vec![facts.clone()]),
         }];
-        let written = stored.cache(self.shared.cache_path.as_ref()).write(&read);
-        stored.notices.extend(written.err());
+        let (_, notice) = stored.cache(self.shared.cache_path.as_ref()).write(&read);
+        stored.note(notice);
         match live {
             Some(live) => self.show_live(&live, Some(facts)),
             None => self.show(&[facts], &Corrections::new(), None),
@@ -325,7 +334,7 @@ impl Library {
             row.updated_at = entry.updated_at;
             row.messages = entry.messages;
         }
-        self.publish(&index, &at.into_iter().collect(), &[row], None);
+        self.publish(&index, at.as_slice(), &[row], None);
     }
 
     /// Shows what is known of stored sessions that are not open here, as far
@@ -337,11 +346,7 @@ impl Library {
         let index = self.index();
         let mut ids: HashSet<&str> = facts.iter().map(|f| f.header.id.as_str()).collect();
         ids.extend(corrections.keys().map(SessionId::as_str));
-        let old = (0..)
-            .zip(index.iter())
-            .filter(|(_, entry)| ids.contains(entry.id))
-            .map(|(row, _)| row)
-            .collect();
+        let old = index.rows_of(&ids);
         let as_found = facts
             .iter()
             .copied()
@@ -356,13 +361,7 @@ impl Library {
         self.publish(&index, &old, &rows, hidden);
     }
 
-    fn publish(
-        &self,
-        index: &Index,
-        remove: &HashSet<u32>,
-        add: &[NewRow<'_>],
-        hidden: Option<Hidden>,
-    ) {
+    fn publish(&self, index: &Index, remove: &[u32], add: &[NewRow<'_>], hidden: Option<Hidden>) {
         let mut builder = Builder::without(index, remove);
         if let Some(hidden) = hidden {
             builder.set_hidden(hidden);
@@ -391,11 +390,9 @@ impl Library {
             hidden.subagents = 0;
         }
         let mut corrections = Corrections::new();
-        for outcome in outcomes {
-            match outcome {
-                Ok(some) => corrections.extend(some),
-                Err(notice) => stored.notices.push(notice),
-            }
+        for (some, notice) in outcomes {
+            corrections.extend(some);
+            stored.note(notice);
         }
         let live: HashSet<SessionId> = lock(&self.shared.live).sessions.keys().cloned().collect();
         corrections.retain(|id, _| !live.contains(id));

@@ -166,7 +166,7 @@ fn read(tool: Tool, home: &Path) {
     for log in found.logs {
         assert_eq!(logs.find(&log.file).as_ref(), Some(&log), "found again");
         let _ = logs.header(&log.file);
-        let Ok(Some(looked)) = logs.look(&log.file) else {
+        let Ok(Some(looked)) = logs.look(&log.file, Some(log.stamp)) else {
             continue;
         };
         let Found::Sessions(sessions) = looked.found else {

@@ -225,24 +225,45 @@ impl Cache {
     /// Writes what was found in files, in place of what was known of them, in
     /// one short transaction. Gives what is shown from now on of each session
     /// where that is not just what was found.
-    pub(super) fn write(&mut self, read: &[ReadFile]) -> Result<Corrections, Notice> {
-        match &mut self.connection {
-            Some(connection) if !read.is_empty() => {
-                write::write(connection, read).map_err(not_written)
-            }
-            _ => Ok(Corrections::default()),
+    pub(super) fn write(&mut self, read: &[ReadFile]) -> (Corrections, Option<Notice>) {
+        if read.is_empty() {
+            return (Corrections::default(), None);
         }
+        self.change(|connection| write::write(connection, read))
     }
 
     /// Forgets these files, and remembers their sessions as gone. Gives what
     /// is shown instead, where a session has another file.
-    pub(super) fn remove(&mut self, files: &[(Tool, String)]) -> Result<Corrections, Notice> {
-        match &mut self.connection {
-            Some(connection) if !files.is_empty() => {
-                write::remove(connection, files).map_err(not_written)
-            }
-            _ => Ok(Corrections::default()),
+    pub(super) fn remove(&mut self, files: &[(Tool, String)]) -> (Corrections, Option<Notice>) {
+        if files.is_empty() {
+            return (Corrections::default(), None);
         }
+        self.change(|connection| write::remove(connection, files))
+    }
+
+    /// Changes what the cache says. Which sessions are shown depends on it, so
+    /// where the file can't be changed, a copy in memory is from now on.
+    fn change(
+        &mut self,
+        change: impl Fn(&mut Connection) -> rusqlite::Result<Corrections>,
+    ) -> (Corrections, Option<Notice>) {
+        let Some(connection) = &mut self.connection else {
+            return (Corrections::default(), None);
+        };
+        let error = match change(connection) {
+            Ok(corrections) => return (corrections, None),
+            Err(error) => error,
+        };
+        if let Some(path) = self.path.take() {
+            *self = Self::in_memory();
+            if let (Some(connection), Some(path)) = (&self.connection, path.to_str()) {
+                // What can't be copied is looked at again.
+                let _ = write::copy(connection, path);
+            }
+        }
+        let changed = self.connection.as_mut().map(change);
+        let corrections = changed.and_then(Result::ok).unwrap_or_default();
+        (corrections, Some(not_written(error)))
     }
 
     /// Takes note of when the files of these tools were listed.

@@ -54,11 +54,13 @@ pub trait LogFiles: Send + Sync {
     }
 
     /// What a list shows of a file; `None` when it is gone. Looks at as little
-    /// of it as it can.
+    /// of it as it can. Where its state was just `seen`, it need not be asked
+    /// for again: what is written since makes the next listing find another.
     ///
     /// # Errors
     /// When the file is there and can't be read.
-    fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {
+    fn look(&self, file: &str, seen: Option<Stamp>) -> Result<Option<Looked>, Cause> {
+        let _ = seen;
         let log = self.capture(file, None)?;
         Ok(log.map(|log| Looked {
             stamp: log.stamp,

@@ -54,8 +54,12 @@ impl ToolLogs {
         LogFile {
             tool,
             id: found.native_id.map(|native| tool.session_id(&native)),
-            // The walk passes over every other name.
-            file: found.path.to_string_lossy().into_owned(),
+            // The walk passes over every name that is not UTF-8.
+            file: found
+                .path
+                .into_os_string()
+                .into_string()
+                .unwrap_or_else(|name| name.to_string_lossy().into_owned()),
             stamp: found.stamp,
         }
     }
@@ -134,8 +138,9 @@ impl LogFiles for ToolLogs {
             .any(|place| is_near(place) || (self.adapter.is_tree(place) && path.starts_with(place)))
     }
 
-    fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {
-        let Some(seen) = self.find(file) else {
+    fn look(&self, file: &str, seen: Option<Stamp>) -> Result<Option<Looked>, Cause> {
+        let stamp = || self.find(file).map(|found| found.stamp);
+        let Some(stamp) = seen.or_else(stamp) else {
             return Ok(None);
         };
         let tool = self.adapter.tool();
@@ -143,7 +148,7 @@ impl LogFiles for ToolLogs {
             Ok(Look::Sessions(sessions)) => Found::Sessions(
                 sessions
                     .into_iter()
-                    .map(|listed| self.facts(listed, seen.stamp))
+                    .map(|listed| self.facts(listed, stamp))
                     .collect(),
             ),
             Ok(Look::Names(names)) => Found::Names(
@@ -159,10 +164,7 @@ impl LogFiles for ToolLogs {
             }
             Err(error) => Found::Nothing(error.to_string()),
         };
-        Ok(Some(Looked {
-            stamp: seen.stamp,
-            found,
-        }))
+        Ok(Some(Looked { stamp, found }))
     }
 
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause> {

@@ -1,7 +1,7 @@
 //! What the cache may be believed of the files that there are, and what it
 //! can't say.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -25,6 +25,17 @@ pub(super) struct Listing {
     pub(super) tools: Vec<Tool>,
     pub(super) logs: Vec<LogFile>,
     pub(super) notices: Vec<Notice>,
+}
+
+impl Listing {
+    /// What could not be looked at, and all that lies in it.
+    fn obstacles(&self) -> HashSet<(Tool, &Path)> {
+        let obstacle = |notice| match notice {
+            &Notice::Obstacle { tool, ref path, .. } => Some((tool, path.as_path())),
+            _ => None,
+        };
+        self.notices.iter().filter_map(obstacle).collect()
+    }
 }
 
 /// What the cache can't say.
@@ -128,11 +139,9 @@ impl Library {
 
     /// Whether a file that was not listed is there no more: it may lie behind
     /// what could not be looked at, or be newer than the listing.
-    fn is_gone(&self, listing: &Listing, tool: Tool, file: &str) -> bool {
-        let is_hidden = listing.notices.iter().any(|notice| {
-            matches!(notice, Notice::Obstacle { tool: of, path, .. }
-                if *of == tool && Path::new(file).starts_with(path))
-        });
+    fn is_gone(&self, obstacles: &HashSet<(Tool, &Path)>, tool: Tool, file: &str) -> bool {
+        let mut around = Path::new(file).ancestors();
+        let is_hidden = around.any(|path| obstacles.contains(&(tool, path)));
         let logs = self.logs_of(tool);
         !is_hidden && logs.is_none_or(|logs| logs.find(file).is_none())
     }
@@ -152,6 +161,7 @@ impl Library {
             .enumerate()
             .map(|(at, log)| ((log.tool, &*log.file), at))
             .collect();
+        let obstacles = listing.obstacles();
         let mut gathering = Gathering::new(files.len(), live, self.shared.show_subagents);
         let mut known = vec![false; files.len()];
         let mut gone = Vec::new();
@@ -169,7 +179,7 @@ impl Library {
                 return;
             }
             let Some(at) = by_name.get(&(row.tool, row.file)) else {
-                if !self.is_gone(listing, row.tool, row.file) {
+                if !self.is_gone(&obstacles, row.tool, row.file) {
                     is_sure = false;
                     gathering.cached(&row);
                 } else if row.is_first {
@@ -196,7 +206,7 @@ impl Library {
                     let at = by_name.get(&(file.tool, &*file.file));
                     match at.and_then(|at| Some((files.get(*at)?, known.get_mut(*at)?))) {
                         Some((log, known)) => *known |= is_current(log, file.stamp),
-                        None if self.is_gone(listing, file.tool, &file.file) => {
+                        None if self.is_gone(&obstacles, file.tool, &file.file) => {
                             gone.push((file.tool, file.file));
                         }
                         None => is_sure = false,
@@ -213,14 +223,72 @@ impl Library {
         stored.own = own;
         let unknown = files.iter().zip(&known).filter(|(_, known)| !**known);
         let mut stale: Vec<LogFile> = unknown.map(|(log, _)| log.clone()).collect();
+        // What a person looks for is mostly new.
+        stale.sort_by_key(|log| std::cmp::Reverse(log.stamp.mtime_ns));
         for log in stale.iter().filter(|log| log.tool == Tool::Ibid) {
             gathering.unread(log);
         }
-        // What a person looks for is mostly new.
-        stale.sort_by_key(|log| std::cmp::Reverse(log.stamp.mtime_ns));
         self.replace(gathering.finish());
         let is_all = is_sure && listing.tools.len() == self.all().count();
         stored.known = (is_all && stale.is_empty() && gone.is_empty()).then(|| Digest::of(files));
         Plan { stale, gone }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+    use std::sync::{Arc, Barrier};
+
+    use super::*;
+    use crate::library::{Facts, Kind, StoredLogs};
+    use crate::session::{Header, Millis, Title};
+    use crate::store::Home;
+    use crate::threads::beside_background;
+
+    #[test]
+    fn what_is_known_is_shown_while_the_background_is_busy() {
+        let dir = tempfile::tempdir().unwrap();
+        let logs = StoredLogs::new(Home::at(dir.path()));
+        let library = Library::open(Arc::new(logs), None);
+        let log = LogFile {
+            tool: Tool::Ibid,
+            file: "a.jsonl".to_owned(),
+            id: Some("a".into()),
+            stamp: Stamp::default(),
+        };
+        let text = "Written meanwhile".to_owned();
+        let facts = Facts {
+            header: Header::new("a", Millis(1), None),
+            title: Some(Title {
+                text,
+                pinned: false,
+            }),
+            updated_at: Millis(1),
+            messages: None,
+            kind: Kind::Session,
+            notices: Vec::new(),
+        };
+        let (tell, busy) = channel();
+        let over = Barrier::new(3);
+        let keep_busy = |tell: Sender<()>| {
+            tell.send(()).unwrap();
+            over.wait();
+        };
+        let also_tell = tell.clone();
+        beside_background(
+            || {
+                rayon::join(|| keep_busy(tell), || keep_busy(also_tell));
+            },
+            || {
+                assert_eq!(busy.iter().take(2).count(), 2);
+                // None of these would come to its end if it waited.
+                library.record(&log, &facts);
+                library.recall(&mut || {});
+                over.wait();
+            },
+        );
+        let index = library.index();
+        assert_eq!(index.get(0).unwrap().label, "Written meanwhile");
     }
 }

@@ -13,13 +13,13 @@ use super::planning::Listing;
 use super::{Library, LogFile, LogFiles, Notice, Place, Standing, check_name};
 use crate::reference::Cause;
 use crate::session::{Millis, SessionId};
-use crate::threads::{in_background, lock};
+use crate::threads::{beside_background, lock};
 use crate::tool::Tool;
 
 /// How many logs are read before the first new rows are shown; each further
 /// batch is twice as long, because showing rows costs the same for many.
 const FIRST_BATCH: usize = 64;
-pub(super) const LAST_BATCH: usize = 4096;
+pub(super) const LAST_BATCH: usize = 2048;
 
 /// How far a refresh is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +39,18 @@ pub struct Refreshed {
     pub notices: Vec<Notice>,
 }
 
-/// A file by its name, and the id that the name stands for.
+/// A file by its name, and what is known of it without opening it.
 pub(super) struct Named {
     pub(super) tool: Tool,
     pub(super) file: String,
+    /// The id that the name stands for.
     pub(super) id: Option<SessionId>,
+    /// The state in which it was just seen, if it was.
+    pub(super) seen: Option<Stamp>,
 }
+
+/// A file, and what a look into it gave.
+type LookedAt<'a> = (&'a Named, Result<Option<ReadFile>, Cause>);
 
 impl From<LogFile> for Named {
     fn from(log: LogFile) -> Self {
@@ -52,6 +58,7 @@ impl From<LogFile> for Named {
             tool: log.tool,
             file: log.file,
             id: log.id,
+            seen: Some(log.stamp),
         }
     }
 }
@@ -166,6 +173,7 @@ impl Library {
             tool: logs.tool(),
             file: file.to_owned(),
             id: None,
+            seen: None,
         };
         let read = self.read(&[named], &CancellationToken::new(), &mut |_| {});
         lock(&self.shared.stored).notices.extend(read.notices);
@@ -219,7 +227,8 @@ impl Library {
         stored.notices.extend(noted.err());
     }
 
-    /// Looks into these files side by side, keeps what they say, and shows it.
+    /// Looks into these files side by side, keeps what they say, and shows it:
+    /// of one batch while the next one is looked at.
     pub(super) fn read(
         &self,
         logs: &[Named],
@@ -227,46 +236,67 @@ impl Library {
         on_progress: &mut dyn FnMut(Progress),
     ) -> Refreshed {
         let mut outcome = Refreshed::default();
+        let mut progress = Progress {
+            done: 0,
+            total: logs.len(),
+        };
         let mut rest = logs;
         let mut size = FIRST_BATCH;
-        while !rest.is_empty() && !cancel.is_cancelled() {
-            let (batch, later) = rest.split_at_checked(size).unwrap_or((rest, &[]));
-            let read: Vec<_> = in_background(|| {
-                let going_on = batch.par_iter().filter(|_| !cancel.is_cancelled());
-                going_on.map(|log| (log, self.look(log))).collect()
-            });
-            let mut found = Vec::with_capacity(read.len());
-            let mut gone = Vec::new();
-            for (named, result) in read {
-                match result {
-                    Ok(Some(read)) => {
-                        outcome.changed += 1;
-                        found.push(read);
+        let mut looked: Vec<LookedAt<'_>> = Vec::new();
+        loop {
+            let (batch, later) = match rest.split_at_checked(size) {
+                _ if cancel.is_cancelled() => (&[][..], &[][..]),
+                Some(halves) => halves,
+                None => (rest, &[][..]),
+            };
+            let last = std::mem::take(&mut looked);
+            (looked, ()) = beside_background(
+                || {
+                    let going_on = batch.par_iter().filter(|_| !cancel.is_cancelled());
+                    going_on.map(|log| (log, self.look(log))).collect()
+                },
+                || {
+                    if !last.is_empty() {
+                        progress.done += last.len();
+                        self.take(last, &mut outcome);
+                        on_progress(progress);
                     }
-                    // It went away since its folder was listed.
-                    Ok(None) => gone.push((named.tool, named.file.clone())),
-                    Err(cause) => {
-                        // What is known of another tool's sessions stays, for
-                        // the time being; its state gets it tried again.
-                        if named.tool == Tool::Ibid || !self.is_known(named) {
-                            found.push(unreadable(named, &cause));
-                        }
-                        outcome.notices.push(Notice::Unreadable {
-                            file: named.file.clone(),
-                            cause,
-                        });
-                    }
-                }
+                },
+            );
+            if looked.is_empty() {
+                return outcome;
             }
-            self.keep(&found, &gone);
             rest = later;
             size = (size * 2).min(LAST_BATCH);
-            on_progress(Progress {
-                done: logs.len() - rest.len(),
-                total: logs.len(),
-            });
         }
-        outcome
+    }
+
+    /// Keeps and shows what a look into some files gave.
+    fn take(&self, looked: Vec<LookedAt<'_>>, outcome: &mut Refreshed) {
+        let mut found = Vec::with_capacity(looked.len());
+        let mut gone = Vec::new();
+        for (named, result) in looked {
+            match result {
+                Ok(Some(read)) => {
+                    outcome.changed += 1;
+                    found.push(read);
+                }
+                // It went away since its folder was listed.
+                Ok(None) => gone.push((named.tool, named.file.clone())),
+                Err(cause) => {
+                    // What is known of another tool's sessions stays, for
+                    // the time being; its state gets it tried again.
+                    if named.tool == Tool::Ibid || !self.is_known(named) {
+                        found.push(unreadable(named, &cause));
+                    }
+                    outcome.notices.push(Notice::Unreadable {
+                        file: named.file.clone(),
+                        cause,
+                    });
+                }
+            }
+        }
+        self.keep(&found, &gone);
     }
 
     fn is_known(&self, named: &Named) -> bool {
@@ -279,7 +309,7 @@ impl Library {
         let Some(logs) = self.logs_of(named.tool) else {
             return Ok(None);
         };
-        let Some(looked) = logs.look(&named.file)? else {
+        let Some(looked) = logs.look(&named.file, named.seen)? else {
             return Ok(None);
         };
         if let (Tool::Ibid, Found::Sessions(sessions)) = (named.tool, &looked.found) {

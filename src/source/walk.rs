@@ -4,6 +4,7 @@ use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
 use crate::stamp::Stamp;
@@ -152,6 +153,35 @@ impl Walk {
                 Ok((kind, entry)) => visit(self, &entry, kind),
                 Err(cause) => self.obstacle(folder.to_owned(), cause),
             }
+        }
+    }
+
+    /// The folders in a folder.
+    pub(super) fn folders_in(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        self.folder(folder, |_, entry, kind| {
+            if kind.is_dir() {
+                folders.push(entry.path());
+            }
+        });
+        folders
+    }
+
+    /// Looks through each of these folders: side by side, if this thread is
+    /// one of several that share their work.
+    pub(super) fn each(&mut self, folders: &[PathBuf], visit: impl Fn(&mut Self, &Path) + Sync) {
+        if rayon::current_thread_index().is_none() {
+            return folders.iter().for_each(|folder| visit(self, folder));
+        }
+        let folders = folders.par_iter().map(|folder| {
+            let mut walk = Self::new(self.cancel.clone());
+            visit(&mut walk, folder);
+            walk
+        });
+        let walks: Vec<Self> = folders.collect();
+        for walk in walks {
+            self.files.extend(walk.files);
+            self.obstacles.extend(walk.obstacles);
         }
     }
 

@@ -5,6 +5,7 @@ mod cache;
 mod elsewhere;
 mod live;
 mod recall;
+mod unwritten;
 
 use std::collections::BTreeMap;
 use std::path::Path;

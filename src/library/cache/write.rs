@@ -101,6 +101,23 @@ pub(super) fn clear(connection: &Connection) -> rusqlite::Result<()> {
     )
 }
 
+/// Takes over what the cache in a file says, which has the same schema.
+pub(super) fn copy(connection: &Connection, from: &str) -> rusqlite::Result<()> {
+    connection.execute("ATTACH ?1 AS other", [from])?;
+    let copied = copy_tables(connection);
+    connection.execute_batch("DETACH other")?;
+    copied
+}
+
+fn copy_tables(connection: &Connection) -> rusqlite::Result<()> {
+    let transaction = connection.unchecked_transaction()?;
+    for table in ["sessions", "files", "names", "gone", "scans"] {
+        let copy = format!("INSERT INTO {table} SELECT * FROM other.{table}");
+        transaction.execute(&copy, [])?;
+    }
+    transaction.commit()
+}
+
 /// Takes out all that is known of a file, and tells whose it was.
 fn take_out(
     transaction: &Transaction<'_>,

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
 use tokio_util::sync::CancellationToken;
 
 use super::beginning::Beginning;
@@ -74,16 +75,18 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
 
 /// Adds the rollout files of a folder and of the folders in it.
 fn rollouts(folder: &Path, depth: usize, walk: &mut Walk) {
+    let mut below = Vec::new();
     walk.folder(folder, |walk, entry, kind| {
-        if kind.is_dir() && depth > 0 {
-            rollouts(&entry.path(), depth - 1, walk);
-        } else if !kind.is_dir() {
-            let path = entry.path();
+        let path = entry.path();
+        if !kind.is_dir() {
             if is_rollout_file(&path) {
                 walk.entry(entry, rollout_id(&path));
             }
+        } else if depth > 0 {
+            below.push(path);
         }
     });
+    walk.each(&below, |walk, folder| rollouts(folder, depth - 1, walk));
 }
 
 /// Adds a file if it is a rollout file, and no compressed twin of a plain one.
@@ -250,8 +253,9 @@ fn first_prompt(
 /// The last name that the records give to the session, as far as they were
 /// looked at.
 fn renamed(own: &Beginning, native_id: &str) -> Option<String> {
+    let renamed = memmem::Finder::new(RENAMED);
     let name = |line: &[u8]| {
-        memchr::memmem::find(line, RENAMED)?;
+        renamed.find(line)?;
         let record: Record = serde_json::from_slice(line).ok()?;
         let payload = record.payload?;
         let is_its = payload.thread_id.as_ref()?.as_str() == Some(native_id);

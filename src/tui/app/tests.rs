@@ -9,6 +9,7 @@ mod compacting;
 mod editing;
 mod identity;
 mod layouts;
+mod models;
 mod sessions;
 mod texts;
 mod turns;

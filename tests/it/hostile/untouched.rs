@@ -71,7 +71,7 @@ fn use_the_library(person: &Person) {
         for log in logs.scan(&CancellationToken::new()).unwrap().logs {
             let path = Path::new(&log.file);
             let _ = logs.find(&log.file);
-            let _ = logs.look(&log.file);
+            let _ = logs.look(&log.file, Some(log.stamp));
             let _ = logs.header(&log.file);
             let _ = logs.capture(&log.file, log.id.as_ref());
             let _ = detect::read_file(path);

@@ -260,16 +260,8 @@ fn unusable(
 
 /// A model with its provider, `provider/model`.
 fn route(value: &DeValue<'_>) -> Result<ModelRoute, Wrong> {
-    let written = text(value)?;
-    match written.split_once('/') {
-        Some((provider, model)) if !provider.is_empty() && !model.is_empty() => Ok(ModelRoute {
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-        }),
-        _ => Err(Wrong::new(
-            "a model is written with its provider, as \"openai/gpt-5\"",
-        )),
-    }
+    ModelRoute::parse(&text(value)?)
+        .ok_or_else(|| Wrong::new("a model is written with its provider, as \"openai/gpt-5\""))
 }
 
 impl Config {

@@ -38,9 +38,10 @@ pub use self::files::{
     CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked, Place, Scanned, Stamp,
 };
 pub use self::foreign::{ToolLogs, captured};
+use self::gathering::LiveRow;
 use self::index::{Builder, Entry, Hidden, Index, NewRow, Row};
-pub use self::refresh::{Progress, Refreshed};
-pub use self::searching::{Search, Searched};
+pub use self::refresh::{Progress, Refreshed, StartOverError};
+pub use self::searching::{Search, Searched, TextsStanding};
 pub use self::stored::{Layered, StoredLogs};
 use self::texts::Texts;
 use crate::reference::Cause;
@@ -80,6 +81,8 @@ struct Shared {
     /// Held only to copy or replace the pointer, so that nobody waits for it.
     index: Mutex<Arc<Index>>,
     texts: Texts,
+    /// The file that all texts were put into.
+    texts_file: Mutex<Option<u64>>,
     cache_made: Once,
     /// Held while the cache is used and a new index is made. Taken before
     /// `index`, never after.
@@ -112,6 +115,12 @@ struct Stored {
 
 impl Stored {
     fn cache(&mut self, path: Option<&PathBuf>) -> &mut Cache {
+        if self.cache.as_ref().is_some_and(Cache::has_lost_its_file) {
+            // Another file in its place holds nothing of what is known.
+            self.cache = None;
+            self.known = None;
+            self.is_complete = false;
+        }
         self.cache.get_or_insert_with(|| {
             let (cache, notice) = Cache::open(path.map(PathBuf::as_path));
             self.notices.extend(notice);
@@ -125,29 +134,6 @@ impl Stored {
         if let Some(notice) = notice {
             self.notices.push(notice);
             self.known = None;
-        }
-    }
-}
-
-/// A live session as a list shows it.
-struct LiveRow {
-    header: Header,
-    title: Option<String>,
-}
-
-impl LiveRow {
-    fn new(session: &dyn LiveSession) -> Self {
-        Self {
-            header: session.header(),
-            title: session.title(),
-        }
-    }
-
-    fn row(&self) -> NewRow<'_> {
-        NewRow {
-            title: self.title.as_deref(),
-            is_live: true,
-            ..NewRow::new(&self.header)
         }
     }
 }
@@ -218,6 +204,7 @@ impl Library {
                 others,
                 show_subagents,
                 texts: Texts::open(cache_path.clone()),
+                texts_file: Mutex::default(),
                 cache_made: Once::new(),
                 cache_path,
                 live: Mutex::default(),

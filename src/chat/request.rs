@@ -96,14 +96,6 @@ impl RequestHeader {
     }
 }
 
-/// Whether an event's data is of a request for the next message of the
-/// conversation, and not of one beside it.
-#[must_use]
-pub fn is_for_answer(header: &Value) -> bool {
-    let purpose = header.get("purpose").map(Purpose::deserialize);
-    purpose.is_none_or(|purpose| purpose.is_ok_and(|purpose| purpose.is_answer()))
-}
-
 /// The model that was last asked for an answer.
 #[must_use]
 pub fn last_asked(session: &Session) -> Option<ModelRoute> {
@@ -124,6 +116,14 @@ pub fn last_asked(session: &Session) -> Option<ModelRoute> {
             model: word("/header/config/model")?,
         })
     })
+}
+
+/// Whether an event's data is of a request for the next message of the
+/// conversation, and not of one beside it.
+#[must_use]
+pub fn is_for_answer(header: &Value) -> bool {
+    let purpose = header.get("purpose").map(Purpose::deserialize);
+    purpose.is_none_or(|purpose| purpose.is_ok_and(|purpose| purpose.is_answer()))
 }
 
 /// Every request that a session's log tells of, in order. One that was made

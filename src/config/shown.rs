@@ -92,7 +92,7 @@ impl<'c> From<&'c Config> for Shown<'c> {
         let references = &config.references;
         let providers = config.providers.iter();
         Self {
-            model: model.map(|route| format!("{}/{}", route.provider, route.model)),
+            model: model.map(ToString::to_string),
             review: config.review_word(),
             titles: config.titles_word(),
             theme: config.theme_word(),

@@ -10,7 +10,7 @@ use super::Notice;
 use crate::reference::Cause;
 use crate::reference::projection::{self, Capture};
 use crate::session::{Header, Millis, Role, Session, SessionId, Title, title};
-pub use crate::source::Kind;
+pub use crate::source::{Databases, Kind};
 pub use crate::stamp::Stamp;
 use crate::tool::Tool;
 
@@ -85,8 +85,15 @@ pub trait LogFiles: Send + Sync {
     /// When the file is there and can't be read.
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause>;
 
-    /// Reads several sessions of one file whole, in the order of these ids.
-    fn captures(&self, file: &str, ids: &[SessionId]) -> Vec<Result<Option<CapturedLog>, Cause>> {
+    /// Reads several sessions of one file whole, in the order of these ids. A
+    /// database stays open in `databases`, for the next ones.
+    fn captures(
+        &self,
+        file: &str,
+        ids: &[SessionId],
+        databases: &Databases,
+    ) -> Vec<Result<Option<CapturedLog>, Cause>> {
+        let _ = databases;
         let ids = ids.iter();
         ids.map(|id| self.capture(file, Some(id))).collect()
     }

@@ -2,13 +2,14 @@
 //! can't say.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
-use super::cache::CachedRow;
+use super::cache::{CachedFile, CachedRow};
 use super::digest::Digest;
+use super::error::bounded;
 use super::files::Stamp;
 use super::gathering::Gathering;
 use super::{Library, LogFile, LogFiles, Notice, belongs};
@@ -25,17 +26,8 @@ pub(super) struct Listing {
     pub(super) tools: Vec<Tool>,
     pub(super) logs: Vec<LogFile>,
     pub(super) notices: Vec<Notice>,
-}
-
-impl Listing {
-    /// What could not be looked at, and all that lies in it.
-    fn obstacles(&self) -> HashSet<(Tool, &Path)> {
-        let obstacle = |notice| match notice {
-            &Notice::Obstacle { tool, ref path, .. } => Some((tool, path.as_path())),
-            _ => None,
-        };
-        self.notices.iter().filter_map(obstacle).collect()
-    }
+    /// What could not be looked at.
+    obstacles: HashMap<Tool, HashSet<PathBuf>>,
 }
 
 /// What the cache can't say.
@@ -83,6 +75,7 @@ impl Library {
                 let listed = files.iter().filter(|f| self.logs_of(f.tool).is_some());
                 for file in listed {
                     known.add(file.tool, &file.file, file.stamp);
+                    self.show_unread(&mut gathering, file);
                 }
                 stored.known = (!strays).then_some(known);
             }
@@ -104,7 +97,10 @@ impl Library {
     pub fn load(&self) -> Result<(), Cause> {
         let listing = self.list(|_| true, &CancellationToken::new())?;
         self.plan(&listing);
-        lock(&self.shared.stored).notices.extend(listing.notices);
+        let mut stored = lock(&self.shared.stored);
+        stored.notices.extend(listing.notices);
+        // Nobody may ask for them for long.
+        stored.notices = bounded(std::mem::take(&mut stored.notices));
         Ok(())
     }
 
@@ -128,6 +124,11 @@ impl Library {
                 Ok(scanned) => {
                     listing.tools.push(tool);
                     listing.logs.extend(scanned.logs);
+                    let obstacles = scanned.notices.iter().filter_map(|notice| match notice {
+                        Notice::Obstacle { path, .. } => Some(path.clone()),
+                        _ => None,
+                    });
+                    listing.obstacles.insert(tool, obstacles.collect());
                     listing.notices.extend(scanned.notices);
                 }
                 Err(cause) if tool == Tool::Ibid => return Err(cause),
@@ -139,11 +140,24 @@ impl Library {
 
     /// Whether a file that was not listed is there no more: it may lie behind
     /// what could not be looked at, or be newer than the listing.
-    fn is_gone(&self, obstacles: &HashSet<(Tool, &Path)>, tool: Tool, file: &str) -> bool {
-        let mut around = Path::new(file).ancestors();
-        let is_hidden = around.any(|path| obstacles.contains(&(tool, path)));
+    fn is_gone(&self, listing: &Listing, tool: Tool, file: &str) -> bool {
+        let path = Path::new(file);
+        let is_hidden = listing.obstacles.get(&tool).is_some_and(|obstacles| {
+            let mut above = path.ancestors();
+            above.any(|above| obstacles.contains(above))
+        });
         let logs = self.logs_of(tool);
         !is_hidden && logs.is_none_or(|logs| logs.find(file).is_none())
+    }
+
+    /// Shows one of ibid's own logs that could not be read the last time, as
+    /// far as its name tells.
+    fn show_unread(&self, gathering: &mut Gathering, file: &CachedFile) {
+        if file.tool == Tool::Ibid
+            && let Some(log) = self.shared.own.find(&file.file)
+        {
+            gathering.unread(&log);
+        }
     }
 
     /// Whether a row stands under another id than that of its own log.
@@ -161,7 +175,6 @@ impl Library {
             .enumerate()
             .map(|(at, log)| ((log.tool, &*log.file), at))
             .collect();
-        let obstacles = listing.obstacles();
         let mut gathering = Gathering::new(files.len(), live, self.shared.show_subagents);
         let mut known = vec![false; files.len()];
         let mut gone = Vec::new();
@@ -179,7 +192,7 @@ impl Library {
                 return;
             }
             let Some(at) = by_name.get(&(row.tool, row.file)) else {
-                if !self.is_gone(&obstacles, row.tool, row.file) {
+                if !self.is_gone(listing, row.tool, row.file) {
                     is_sure = false;
                     gathering.cached(&row);
                 } else if row.is_first {
@@ -201,12 +214,13 @@ impl Library {
             Ok(others) => {
                 for file in others {
                     if !listing.tools.contains(&file.tool) {
+                        self.show_unread(&mut gathering, &file);
                         continue;
                     }
                     let at = by_name.get(&(file.tool, &*file.file));
                     match at.and_then(|at| Some((files.get(*at)?, known.get_mut(*at)?))) {
                         Some((log, known)) => *known |= is_current(log, file.stamp),
-                        None if self.is_gone(&obstacles, file.tool, &file.file) => {
+                        None if self.is_gone(listing, file.tool, &file.file) => {
                             gone.push((file.tool, file.file));
                         }
                         None => is_sure = false,

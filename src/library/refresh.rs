@@ -1,15 +1,18 @@
 //! Brings the library up to date with the files: what the cache may be
 //! believed, what has to be read again, and what is gone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 use super::cache::{self, ReadFile};
 use super::digest::Digest;
+use super::error::bounded;
 use super::files::{Found, Stamp};
 use super::planning::Listing;
+use super::texts::TextsError;
 use super::{Library, LogFile, LogFiles, Notice, Place, Standing, check_name};
 use crate::reference::Cause;
 use crate::session::{Millis, SessionId};
@@ -37,6 +40,40 @@ pub struct Refreshed {
     pub changed: usize,
     /// What went wrong on the way.
     pub notices: Vec<Notice>,
+}
+
+/// Why the cache can't be begun anew.
+#[derive(Clone, Debug, Error)]
+pub enum StartOverError {
+    /// The list of sessions can't.
+    #[error("{0}; nothing was made anew: see that a file can be made and written there")]
+    Cache(Notice),
+    /// The texts can't.
+    #[error("{0}")]
+    Texts(TextsError),
+}
+
+impl StartOverError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Cache(notice) => notice.code(),
+            Self::Texts(error) => error.code(),
+        }
+    }
+}
+
+impl From<Notice> for StartOverError {
+    fn from(notice: Notice) -> Self {
+        Self::Cache(notice)
+    }
+}
+
+impl From<TextsError> for StartOverError {
+    fn from(error: TextsError) -> Self {
+        Self::Texts(error)
+    }
 }
 
 /// A file by its name, and what is known of it without opening it.
@@ -93,7 +130,12 @@ impl Library {
         if cancel.is_cancelled() {
             return Ok(self.outcome(0, listing.notices));
         }
-        let is_known = lock(&self.shared.stored).known == Some(Digest::of(&listing.logs));
+        let is_known = {
+            let mut stored = lock(&self.shared.stored);
+            // What is known is so as long as the cache is.
+            stored.cache(self.shared.cache_path.as_ref());
+            stored.known == Some(Digest::of(&listing.logs))
+        };
         let Listing { tools, .. } = &listing;
         if is_known {
             lock(&self.shared.stored).is_complete = true;
@@ -179,16 +221,45 @@ impl Library {
         lock(&self.shared.stored).notices.extend(read.notices);
     }
 
-    /// Forgets what is known of every file, so that the next refresh reads
-    /// all of them. Blocks.
+    /// Forgets what is known of every file and all that was said, so that the
+    /// next refresh reads all of them. A cache that is damaged, or that belongs
+    /// to a newer program, makes way for a new one, which the notice says; when
+    /// the sessions that are gone were last seen stays known as far as it can be
+    /// read. Blocks.
     ///
     /// # Errors
     /// When the cache can't be written.
-    pub fn forget(&self) -> Result<(), Notice> {
+    pub fn start_over(&self) -> Result<Option<Notice>, StartOverError> {
         let mut stored = lock(&self.shared.stored);
+        let path = self.shared.cache_path.as_ref();
+        // One that is not used is about to be made anew: why is no news then.
+        let told = stored.notices.len();
+        stored.cache(path);
+        let opened = stored.notices.split_off(told);
+        let mut rebuilt = opened
+            .into_iter()
+            .find(|notice| matches!(notice, Notice::CacheRebuilt { .. }));
         stored.known = None;
+        stored.is_complete = false;
         stored.own.clear();
-        stored.cache(self.shared.cache_path.as_ref()).clear()
+        let texts = &self.shared.texts;
+        // First, because what is left is looked through.
+        let mut cleared = texts.clear();
+        if let Err(error @ TextsError::Locked { .. }) = cleared {
+            return Err(error.into());
+        }
+        let cache = stored.cache(path);
+        if let Some(notice) = cache.start_over(path.map(PathBuf::as_path))? {
+            rebuilt = Some(notice);
+            cleared = texts.clear();
+        }
+        if let (Err(error), Some(path)) = (&cleared, path) {
+            // Tables that can't be dropped go with their file.
+            rebuilt = Some(cache.start_anew(path, &error.to_string())?);
+            cleared = texts.clear();
+        }
+        cleared?;
+        Ok(rebuilt)
     }
 
     /// What is known of the sessions of one tool. Blocks.
@@ -200,7 +271,10 @@ impl Library {
 
     pub(super) fn outcome(&self, changed: usize, mut notices: Vec<Notice>) -> Refreshed {
         notices.append(&mut lock(&self.shared.stored).notices);
-        Refreshed { changed, notices }
+        Refreshed {
+            changed,
+            notices: bounded(notices),
+        }
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &dyn LogFiles> {
@@ -213,17 +287,9 @@ impl Library {
     }
 
     fn note_scan(&self, tools: &[Tool]) {
-        let others: Vec<Tool> = tools
-            .iter()
-            .copied()
-            .filter(|tool| *tool != Tool::Ibid)
-            .collect();
-        if others.is_empty() {
-            return;
-        }
         let mut stored = lock(&self.shared.stored);
         let cache = stored.cache(self.shared.cache_path.as_ref());
-        let noted = cache.scanned(&others, Millis::now());
+        let noted = cache.scanned(tools, Millis::now());
         stored.notices.extend(noted.err());
     }
 

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::database::Databases;
 use super::detect::Head;
 use super::walk::{FoundFile, Walk};
-use super::{ForeignSession, SourceError, SourceNotice};
+use super::{ForeignSession, SourceError, SourceNotice, records};
 use crate::session::{Millis, Title, TitleSource, title};
 use crate::tool::Tool;
 
@@ -61,15 +62,27 @@ pub trait Adapter: Send + Sync {
     /// When the file can't be read, or holds no such session.
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError>;
 
-    /// Reads several sessions of one file whole, in the order of these ids.
+    /// Reads several sessions of one file whole, in the order of these ids. A
+    /// database stays open in `databases`, for whoever asks it more.
     fn read_many(
         &self,
         path: &Path,
         native_ids: &[&str],
+        databases: &Databases,
     ) -> Vec<Result<ForeignSession, SourceError>> {
-        let ids = native_ids.iter();
-        ids.map(|id| self.read(path, Some(id))).collect()
+        let _ = databases;
+        one_by_one(path, native_ids, |id| self.read(path, Some(id)))
     }
+}
+
+/// Reads several sessions of one file, each as one observation.
+pub(super) fn one_by_one(
+    path: &Path,
+    native_ids: &[&str],
+    read: impl Fn(&str) -> Result<ForeignSession, SourceError>,
+) -> Vec<Result<ForeignSession, SourceError>> {
+    let ids = native_ids.iter();
+    ids.map(|id| records::observed(path, || read(id))).collect()
 }
 
 /// What a bounded look into a file found.

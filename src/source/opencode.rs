@@ -16,7 +16,8 @@ use serde::Deserialize;
 use self::current::{Kind, Message};
 use super::build::{About, Builder};
 use super::{
-    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+    Adapter, Databases, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk,
+    adapter, records,
 };
 use crate::session::TitleSource;
 use crate::tool::Tool;
@@ -72,17 +73,13 @@ impl Adapter for Opencode {
         &self,
         path: &Path,
         native_ids: &[&str],
+        databases: &Databases,
     ) -> Vec<Result<ForeignSession, SourceError>> {
-        let one_by_one = || {
-            native_ids
-                .iter()
-                .map(|id| self.read(path, Some(id)))
-                .collect()
-        };
+        let one_by_one = || adapter::one_by_one(path, native_ids, |id| self.read(path, Some(id)));
         if !is_database_file(path).unwrap_or(false) {
             return one_by_one();
         }
-        match database::read_many(path, native_ids) {
+        match database::read_many(path, native_ids, databases) {
             Ok(stored) => {
                 let built = stored.into_iter().map(|stored| build(path, stored?));
                 built.collect()

@@ -54,6 +54,16 @@ pub(super) fn folders<'a>(place: &Path, file: &'a Path) -> Option<Vec<&'a str>> 
     folders.map(name).collect()
 }
 
+/// Whether a path leads out of its place: over a link, be it a folder on the way
+/// or its last name. A place may be a link itself, because a person or the tool
+/// made it one.
+pub(crate) fn follows_a_link(place: &Path, path: &Path) -> bool {
+    let below = path.ancestors().take_while(|above| *above != place);
+    below
+        .filter_map(|above| fs::symlink_metadata(above).ok())
+        .any(|metadata| metadata.is_symlink())
+}
+
 impl Walk {
     /// A walk that ends early when it is cancelled.
     #[must_use]
@@ -199,5 +209,29 @@ impl Walk {
         if !is_gone {
             self.obstacles.push(Obstacle { path, cause });
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_path_over_a_link_leads_out_of_its_place_and_the_place_may_be_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("real");
+        fs::create_dir_all(real.join("a/b")).unwrap();
+        fs::write(real.join("a/b/file"), "x").unwrap();
+        let place = dir.path().join("place");
+        symlink(&real, &place).unwrap();
+        symlink(real.join("a"), real.join("folder")).unwrap();
+        symlink(real.join("a/b/file"), real.join("a/file")).unwrap();
+        assert!(!follows_a_link(&place, &place));
+        assert!(!follows_a_link(&place, &place.join("a/b/file")));
+        assert!(!follows_a_link(&place, &place.join("a/none")));
+        assert!(follows_a_link(&place, &place.join("folder/b/file")));
+        assert!(follows_a_link(&place, &place.join("a/file")));
     }
 }

@@ -1,7 +1,7 @@
 //! Providers against servers: a faulty one of our own, and two that others
 //! wrote.
 
-mod conformance;
+pub(crate) mod conformance;
 mod faults;
 mod formats;
 mod refusals;

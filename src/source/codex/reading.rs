@@ -23,7 +23,7 @@ const META_BYTES: u64 = 4 * 1024 * 1024;
 const ITEM_BYTES: usize = 512;
 
 /// How many messages of each role there were, whatever became of them.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) struct Counts {
     pub(super) persons: usize,
     pub(super) models: usize,

@@ -77,7 +77,10 @@ pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
     }
     let mut walk = Walk::default();
     for project in walk.folders_in(place) {
-        newest(&project.join(native_id), &mut walk);
+        let session = project.join(native_id);
+        if session.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            newest(&session, &mut walk);
+        }
     }
     walk.files.pop().map(|found| found.path)
 }

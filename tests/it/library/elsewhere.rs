@@ -482,7 +482,24 @@ fn forgetting_everything_reads_everything_again() {
     let library = library(&files);
     refresh(&library);
     files.looks();
-    library.forget().unwrap();
+    library.start_over().unwrap();
     assert_eq!(refresh(&library).changed, 1);
     assert_eq!((files.looks(), shown(&library)), (1, vec!["One".into()]));
+}
+
+#[test]
+fn a_change_of_one_tool_hides_no_own_session_that_cannot_be_read() {
+    let files = Files::of(Tool::Codex);
+    let own = Logs::with([log("a", "Own", 1), log("bad", "Bad", 2)]);
+    own.broken.lock().unwrap().push("bad.jsonl".to_owned());
+    let library = over(&own, &files, false, None);
+    refresh(&library);
+    assert_eq!(shown(&library), ["bad", "Own"]);
+    files.session("x", 3, "x", "New");
+    let new = path("x");
+    let never = CancellationToken::new();
+    library.touch([Path::new(&new)], &never).unwrap();
+    assert_eq!(shown(&library), ["New", "bad", "Own"]);
+    library.recall(&mut || {});
+    assert_eq!(shown(&library), ["New", "bad", "Own"]);
 }

@@ -60,7 +60,7 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
  /help             every key and command
 ────────────────────────────────────────────────────────────────────────
  > /
- Enter accept · Tab complete · Esc close                   8/8  F1 help
+ Enter accept · Tab complete · Esc close                   9/9  F1 help
 "###);
     bench.type_text("re");
     insta::assert_snapshot!(bench.screen_at(40, 10), @r###"
@@ -73,7 +73,7 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
  /rename TITLE     name this session
 ────────────────────────────────────────
  > /re
- Enter accept              2/8  F1 help
+ Enter accept              2/9  F1 help
 "###);
     insta::assert_snapshot!(bench.screen_at(20, 6), @r###"
 
@@ -81,7 +81,7 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
 ▌/resume
  /rename TITLE
  > /re
-       2/8  F1 help
+       2/9  F1 help
 "###);
 }
 

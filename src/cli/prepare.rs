@@ -15,7 +15,7 @@ use crate::library::Library;
 use crate::reference::Cause;
 use crate::reference::frame::{FullSnapshot, Notice, PreparedReference};
 use crate::reference::ports::{ModelRoute, ModelWindows, SurfaceReader, WindowError};
-use crate::reference::projection::{Capture, capture};
+use crate::reference::projection::Capture;
 use crate::reference::{
     PreparedContext, Reference, ReferenceConfig, ReferenceSettings, Resolver, RouteChoice, Target,
 };
@@ -168,7 +168,7 @@ pub(super) fn run(
 /// Finds out whose file it is. What another tool wrote is read at once, with
 /// what it builds on around it.
 fn open_file(path: PathBuf, out: &Output) -> Result<(SessionId, Source), CliError> {
-    let foreign = match detect::read_file(&path) {
+    let foreign = match detect::capture_file(&path) {
         Ok(foreign) => foreign,
         Err(unknown @ SourceError::UnknownFormat { .. }) => {
             return match log::read_header(&path) {
@@ -182,9 +182,8 @@ fn open_file(path: PathBuf, out: &Output) -> Result<(SessionId, Source), CliErro
     for notice in &foreign.notices {
         out.warn(format!("{}: {notice}", path.display()));
     }
-    let id = foreign.session.id().clone();
-    let capture = capture(&foreign.session);
-    Ok((id, Source::Read(Box::new(capture))))
+    let capture = foreign.session.capture;
+    Ok((capture.header.id.clone(), Source::Read(Box::new(capture))))
 }
 
 /// Tells that a source is not all there. No part of a result says so, in JSON

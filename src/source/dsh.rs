@@ -12,15 +12,17 @@ mod skim;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
 
 use self::fold::Fold;
 use self::rows::{Mark, Message, Op, Row, Said};
-use super::build::{About, Builder};
+use super::build::{About, Builder, Sink};
 use super::pass::{self, Form, Skim};
 use super::{
-    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    SourceError, Walk, records,
 };
 use crate::session::TitleSource;
 use crate::text::TextBlock;
@@ -78,45 +80,40 @@ impl Adapter for Dsh {
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
         read(path)?.wanted(path, native_id)
     }
+
+    fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError> {
+        read(path)?.wanted(path, native_id)
+    }
 }
 
 fn recognises(head: &Head) -> bool {
-    let kind = |record: &serde_json::Value| -> Option<String> {
-        Some(record.get("type")?.as_str()?.to_owned())
-    };
-    let own_row = head
-        .records
-        .iter()
-        .filter_map(kind)
-        .any(|kind| OWN_TYPES.contains(&kind.as_str()));
+    let kinds = head.records.iter().filter_map(|record| record.text("type"));
+    let own_row = kinds.into_iter().any(|kind| OWN_TYPES.contains(&kind));
     let Some(header) = head.records.first() else {
         return false;
     };
-    if kind(header).as_deref() != Some("session") {
+    if header.text("type") != Some("session") {
         // The header is damaged.
         return own_row;
     }
-    if !header.get("id").is_some_and(serde_json::Value::is_string)
-        || !header
-            .get("createdAt")
-            .is_some_and(serde_json::Value::is_number)
-    {
+    if header.text("id").is_none() || !header.is_number("createdAt") {
         return false;
     }
-    let version = header.get("version").and_then(serde_json::Value::as_u64);
     let own_key = ["delegationDepth", "seedLength", "origin"]
         .iter()
-        .any(|key| header.get(key).is_some());
+        .any(|key| header.has(key));
     // Our own logs are of version 1 or below, and their rows have a seq.
     let mut rows = head.records.iter().skip(1).peekable();
-    let without_seqs = rows.peek().is_some() && rows.all(|row| row.get("seq").is_none());
+    let without_seqs = rows.peek().is_some() && rows.all(|row| !row.has("seq"));
     own_key
         || own_row
-        || version.is_some_and(|version| (2..=NEWEST_VERSION).contains(&version))
+        || header
+            .number("version")
+            .is_some_and(|version| (2..=NEWEST_VERSION).contains(&version))
         || without_seqs
 }
 
-fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
     let Some(newest) = newest_generation(path) else {
         return read_one(path, None);
     };
@@ -191,6 +188,8 @@ struct Log {
     /// How many of them have a content of a known form.
     known: usize,
     skipped: usize,
+    /// Whether a range of seqs was named.
+    has_ranges: bool,
 }
 
 /// What a line says.
@@ -202,18 +201,42 @@ enum Line {
 }
 
 /// The form of the lines.
-struct Rows;
+#[derive(Default)]
+struct Rows {
+    /// Whether the words of tools are kept.
+    keeps_results: bool,
+    /// Whether rows that stand for several are counted. Where no row tells its
+    /// seq they must be, but only if a range of them is named.
+    counts: bool,
+    /// Whether such a row was passed over.
+    has_uncounted: AtomicBool,
+}
+
+impl Rows {
+    fn message(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
+        let skimmed = || texts.and_then(|texts| skim::message(line, texts));
+        let message = match rows::result(line) {
+            Some(result) if !self.keeps_results => Some(result),
+            Some(result) => skimmed().or_else(|| Some(result.with_words_of(line))),
+            None => skimmed(),
+        };
+        message.map_or(Skim::Unclear, |message| Skim::Said(Line::Message(message)))
+    }
+}
 
 impl Form for Rows {
+    type Seen = Line;
     type Said = Line;
     type Record = Row;
 
     fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
         match rows::mark(line) {
             Mark::Noise => Skim::Nothing,
-            Mark::Wanted => texts
-                .and_then(|texts| skim::message(line, texts))
-                .map_or(Skim::Unclear, |message| Skim::Said(Line::Message(message))),
+            Mark::Wanted => self.message(line, texts),
+            Mark::Packed if !self.counts => {
+                self.has_uncounted.store(true, Ordering::Relaxed);
+                Skim::Nothing
+            }
             Mark::Packed => skim::packed(line)
                 .map_or(Skim::Unclear, |members| Skim::Said(Line::Packed(members))),
             Mark::Unclear => Skim::Unclear,
@@ -222,6 +245,10 @@ impl Form for Rows {
 
     fn whole(&self, _line: &[u8], row: Row) -> Line {
         Line::Row(Box::new(row))
+    }
+
+    fn said(&self, seen: Line) -> Line {
+        seen
     }
 }
 
@@ -235,15 +262,29 @@ impl Log {
             dialogue: 0,
             known: 0,
             skipped: 0,
+            has_ranges: false,
         }
     }
 
-    fn read(path: &Path) -> Result<Self, SourceError> {
+    fn read(path: &Path, keeps_results: bool) -> Result<Self, SourceError> {
+        let mut rows = Rows {
+            keeps_results,
+            ..Rows::default()
+        };
+        let log = Self::read_as(path, &rows)?;
+        if !log.has_ranges || !*rows.has_uncounted.get_mut() {
+            return Ok(log);
+        }
+        rows.counts = true;
+        Self::read_as(path, &rows)
+    }
+
+    fn read_as(path: &Path, rows: &Rows) -> Result<Self, SourceError> {
         let mut log = Self::new();
         // The seq of the next row, for logs whose rows don't say it, and the
         // line that it was told by.
         let (mut next, mut at) = (0_u64, 0);
-        let skipped = pass::pass(path, u64::MAX, &Rows, |line, said| {
+        let skipped = pass::pass(path, u64::MAX, rows, |line, said| {
             // Each line before it is one row.
             let place = next.saturating_add(line.saturating_sub(at));
             at = line + 1;
@@ -304,6 +345,7 @@ impl Log {
         match message.op {
             Op::Append => self.surface.append(seq, (time, said)),
             Op::Replace(start, end) => {
+                self.has_ranges = true;
                 let range = (start, end);
                 if !self
                     .surface
@@ -349,8 +391,8 @@ fn note_of(header: Option<&Row>) -> Option<String> {
     ))
 }
 
-fn read_one(path: &Path, note: Option<&str>) -> Result<ForeignSession, SourceError> {
-    let log = Log::read(path)?;
+fn read_one<S: Sink>(path: &Path, note: Option<&str>) -> Result<Foreign<S>, SourceError> {
+    let log = Log::read(path, S::KEEPS_RESULTS)?;
     let first_time = log.first_time.unwrap_or(0);
     let about = about(path, log.header.as_ref(), first_time);
     let title = log.title.or_else(|| {

@@ -1,11 +1,15 @@
 //! The lines of a log, and what they say.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::super::loose::MAX_RESULT_BYTES;
+use crate::json::digits;
 use crate::text::Text;
 
 /// The longest that an operation can be at the end of a row, in bytes.
@@ -49,11 +53,50 @@ pub(super) fn mark(line: &[u8]) -> Mark {
     }
 }
 
+/// How a row of a tool's result ends that stands on the surface like any
+/// other.
+const APPENDED: &[u8] = br#","surfaceOp":"append"}"#;
+
+static DATA: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(br#""data":"#));
+
+/// A tool's result in the form that the program writes, told by both ends of
+/// the row: its seq and time. What the tool gave is not looked at.
+pub(super) fn result(line: &[u8]) -> Option<Message> {
+    let mut rest = line.strip_prefix(br#"{"type":"tool/result","#)?;
+    let (mut seq, mut time) = (None, None);
+    if let Some(after) = rest.strip_prefix(br#""seq":"#) {
+        let (own, len) = digits(after)?;
+        let after = after.get(len..)?.strip_prefix(br#","time":"#)?;
+        let (told, len) = digits(after)?;
+        (seq, time) = (Some(own), i64::try_from(told).ok());
+        rest = after.get(len..)?.strip_prefix(b",")?;
+    }
+    let rest = rest.strip_prefix(br#""data":{"#)?;
+    let inside = rest.strip_suffix(APPENDED)?;
+    // What holds another row, or has one glued to it, is no result alone.
+    if DATA.find(inside).is_some() {
+        return None;
+    }
+    Some(Message {
+        is_dialogue: false,
+        seq,
+        time,
+        op: Op::Append,
+        sources: Vec::new(),
+        said: Some(Said::Tool {
+            call: String::new(),
+            text: Text::default(),
+        }),
+    })
+}
+
+static OPERATION: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(br#""surfaceOp""#));
+
 /// Whether a row has an operation, which is the last of its keys.
 fn ends_with_an_operation(line: &[u8]) -> bool {
     let end = line.len().saturating_sub(OPERATION_BYTES);
     let end = line.get(end..).unwrap_or_default();
-    memchr::memmem::find(end, br#""surfaceOp""#).is_some()
+    OPERATION.find(end).is_some()
 }
 
 /// One line: the header, an event, or several packed ones.
@@ -156,6 +199,17 @@ pub(super) enum Said {
         call: String,
         text: Text,
     },
+}
+
+impl Message {
+    /// A tool's result with what the tool gave, if the row can be read.
+    pub(super) fn with_words_of(mut self, line: &[u8]) -> Self {
+        let row: Option<Row> = serde_json::from_slice(line).ok();
+        if let Some(said) = row.and_then(Row::said) {
+            self.said = Some(said);
+        }
+        self
+    }
 }
 
 impl Row {

@@ -205,7 +205,9 @@ fn add<S: Sink>(builder: &mut Builder<S>, message: &Message) {
     }
     builder.model(time, &message.model, message.text());
     for part in &message.parts {
-        if let Kind::Tool { call, output } = &part.kind {
+        if let Kind::Tool { call, output } = &part.kind
+            && !output.is_empty()
+        {
             builder.tool_result(time, call, output);
         }
     }

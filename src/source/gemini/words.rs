@@ -103,7 +103,9 @@ pub(super) fn emit<S: Sink>(builder: &mut Builder<S>, message: &Message) -> bool
             builder.model(time, message.model.get().unwrap_or_default(), &texts.said);
             for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
                 let id = call.0.id.get().unwrap_or_default();
-                builder.tool_result(time, id, &call.0.result.0);
+                if !call.0.result.0.is_empty() {
+                    builder.tool_result(time, id, &call.0.result.0);
+                }
             }
             texts.is_known
         }

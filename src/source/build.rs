@@ -247,7 +247,7 @@ impl<S: Sink> Builder<S> {
     /// nothing.
     pub(super) fn tool_result(&mut self, time: i64, call_id: &str, text: impl Into<Text>) {
         let told = self.session.say(time, Said::Result(call_id), text.into());
-        self.check(told);
+        self.check(told.is_ok());
     }
 
     /// A checkpoint that stands for all that came before it. What it shadows
@@ -255,7 +255,7 @@ impl<S: Sink> Builder<S> {
     /// begins the conversation.
     pub(super) fn checkpoint(&mut self, time: i64, id: &str, text: impl Into<Text>) {
         let told = self.session.sum_up(time, id, text.into());
-        self.check(told);
+        self.check(told.is_ok());
     }
 
     /// A checkpoint in its place among what was kept: what it shadows has not
@@ -267,7 +267,7 @@ impl<S: Sink> Builder<S> {
     /// A title, as the tool shows it.
     pub(super) fn title(&mut self, time: i64, title: &str, source: TitleSource) {
         let told = self.session.title(time, title, source);
-        self.check(told);
+        self.check(told.is_ok());
     }
 
     /// Records that could not be read.
@@ -305,16 +305,14 @@ impl<S: Sink> Builder<S> {
         let text = text.into();
         if !text.is_empty() {
             let told = self.session.say(time, said, text);
-            self.check(told);
+            self.check(told.is_ok());
         }
     }
 
     /// Every event built here keeps the rules; one that does not is counted
     /// like any other record that can't be read.
-    fn check(&mut self, told: Result<(), SurfaceError>) {
-        if told.is_err() {
-            self.skipped += 1;
-        }
+    fn check(&mut self, is_kept: bool) {
+        self.skipped += usize::from(!is_kept);
     }
 }
 

@@ -192,13 +192,13 @@ impl Scan {
                 self.node(Told::of(record, said));
             }
             Some("system" | "progress") => self.node(Told::of(record, Said::default())),
-            Some("last-prompt") => self.marker = told::id(record.leaf_uuid).or(self.marker.take()),
+            Some("last-prompt") => self.marker = told::id(&record.leaf_uuid).or(self.marker.take()),
             Some("custom-title") => self.custom_title = titled(record.custom_title),
             Some("agent-name") => self.agent_name = titled(record.agent_name),
             Some("ai-title") => self.ai_title = titled(record.ai_title),
             Some("summary") => {
                 if let Some(title) = titled(record.summary) {
-                    self.summaries.push((title, told::id(record.leaf_uuid)));
+                    self.summaries.push((title, told::id(&record.leaf_uuid)));
                 }
             }
             Some(kind) if record::is_noise(kind) => {}

@@ -5,27 +5,28 @@
 //! same header; they are not recognised here.
 
 mod fold;
+mod lines;
 mod listing;
+mod marks;
 mod rows;
 mod skim;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
 
 use self::fold::Fold;
-use self::rows::{Mark, Message, Op, Row, Said};
+use self::lines::{Line, Rows};
+use self::rows::{Message, Op, Row, Said};
 use super::build::{About, Builder, Sink};
-use super::pass::{self, Form, Skim};
+use super::pass;
 use super::{
     Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
     SourceError, Walk, records,
 };
 use crate::session::TitleSource;
-use crate::text::TextBlock;
 use crate::tool::Tool;
 
 /// The newest version of the format that is known.
@@ -192,66 +193,6 @@ struct Log {
     has_ranges: bool,
 }
 
-/// What a line says.
-enum Line {
-    Message(Message),
-    /// So many events of a stream.
-    Packed(u64),
-    Row(Box<Row>),
-}
-
-/// The form of the lines.
-#[derive(Default)]
-struct Rows {
-    /// Whether the words of tools are kept.
-    keeps_results: bool,
-    /// Whether rows that stand for several are counted. Where no row tells its
-    /// seq they must be, but only if a range of them is named.
-    counts: bool,
-    /// Whether such a row was passed over.
-    has_uncounted: AtomicBool,
-}
-
-impl Rows {
-    fn message(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
-        let skimmed = || texts.and_then(|texts| skim::message(line, texts));
-        let message = match rows::result(line) {
-            Some(result) if !self.keeps_results => Some(result),
-            Some(result) => skimmed().or_else(|| Some(result.with_words_of(line))),
-            None => skimmed(),
-        };
-        message.map_or(Skim::Unclear, |message| Skim::Said(Line::Message(message)))
-    }
-}
-
-impl Form for Rows {
-    type Seen = Line;
-    type Said = Line;
-    type Record = Row;
-
-    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
-        match rows::mark(line) {
-            Mark::Noise => Skim::Nothing,
-            Mark::Wanted => self.message(line, texts),
-            Mark::Packed if !self.counts => {
-                self.has_uncounted.store(true, Ordering::Relaxed);
-                Skim::Nothing
-            }
-            Mark::Packed => skim::packed(line)
-                .map_or(Skim::Unclear, |members| Skim::Said(Line::Packed(members))),
-            Mark::Unclear => Skim::Unclear,
-        }
-    }
-
-    fn whole(&self, _line: &[u8], row: Row) -> Line {
-        Line::Row(Box::new(row))
-    }
-
-    fn said(&self, seen: Line) -> Line {
-        seen
-    }
-}
-
 impl Log {
     fn new() -> Self {
         Self {
@@ -267,16 +208,12 @@ impl Log {
     }
 
     fn read(path: &Path, keeps_results: bool) -> Result<Self, SourceError> {
-        let mut rows = Rows {
-            keeps_results,
-            ..Rows::default()
-        };
+        let rows = Rows::new(keeps_results);
         let log = Self::read_as(path, &rows)?;
-        if !log.has_ranges || !*rows.has_uncounted.get_mut() {
+        if !log.has_ranges || !rows.has_uncounted() {
             return Ok(log);
         }
-        rows.counts = true;
-        Self::read_as(path, &rows)
+        Self::read_as(path, &rows.counted())
     }
 
     fn read_as(path: &Path, rows: &Rows) -> Result<Self, SourceError> {

@@ -6,7 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
+
 use super::id::Id;
+
+/// The places of records by their ids.
+type Places<'a> = HashMap<&'a Id, usize, RandomState>;
 
 /// One record of the tree.
 #[derive(Debug, Default)]
@@ -51,7 +56,7 @@ pub(super) enum Messages {
 struct Tree<'a> {
     nodes: &'a [Node],
     /// The record that a uuid stands for: the last that has it.
-    at: HashMap<&'a Id, usize>,
+    at: Places<'a>,
     /// Whether some records took the place of others.
     has_replaced: bool,
     parents: Vec<Option<usize>>,
@@ -59,7 +64,7 @@ struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     fn new(nodes: &'a [Node]) -> Self {
-        let mut at = HashMap::with_capacity(nodes.len());
+        let mut at = Places::with_capacity_and_hasher(nodes.len(), RandomState::default());
         for (index, node) in nodes.iter().enumerate() {
             if let Some(uuid) = &node.uuid {
                 at.insert(uuid, index);
@@ -268,7 +273,7 @@ impl<'a> Tree<'a> {
     /// the compaction was replaced by it.
     fn with_parallel_parts(&self, way: Vec<usize>, boundary: Option<usize>) -> Vec<usize> {
         let id = |index: usize| self.node(index)?.message_id.as_ref();
-        let mut last: HashMap<&Id, usize> = HashMap::new();
+        let mut last = Places::default();
         for index in &way {
             if let Some(id) = id(*index) {
                 last.insert(id, *index);

@@ -2,11 +2,6 @@
 
 use std::fmt;
 
-/// Where a UUID has its hyphens.
-const HYPHENS: [usize; 4] = [8, 13, 18, 23];
-/// How long a UUID is, in bytes.
-const UUID_BYTES: usize = 36;
-
 /// An id. Most are UUIDs, which are told apart by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Id {
@@ -43,20 +38,76 @@ impl fmt::Display for Id {
 
 /// The number of a UUID that is written like this, and only so.
 fn uuid(id: &[u8]) -> Option<u128> {
-    let id: &[u8; UUID_BYTES] = id.try_into().ok()?;
-    let mut number = 0;
-    for (at, byte) in id.iter().enumerate() {
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            b'-' if HYPHENS.contains(&at) => continue,
-            _ => return None,
-        };
-        number = number << 4 | u128::from(digit);
+    let [
+        a @ ..,
+        b'-',
+        b1,
+        b2,
+        b3,
+        b4,
+        b'-',
+        c1,
+        c2,
+        c3,
+        c4,
+        b'-',
+        d1,
+        d2,
+        d3,
+        d4,
+        b'-',
+        e1,
+        e2,
+        e3,
+        e4,
+        e5,
+        e6,
+        e7,
+        e8,
+        e9,
+        e10,
+        e11,
+        e12,
+    ] = id
+    else {
+        return None;
+    };
+    let a: &[u8; 8] = a.try_into().ok()?;
+    let [a1, a2, a3, a4, a5, a6, a7, a8] = a;
+    let high = number([
+        a1, a2, a3, a4, a5, a6, a7, a8, b1, b2, b3, b4, c1, c2, c3, c4,
+    ])?;
+    let low = number([
+        d1, d2, d3, d4, e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, e12,
+    ])?;
+    Some(u128::from(high) << 64 | u128::from(low))
+}
+
+/// What is no digit of a UUID.
+const NO_DIGIT: u8 = 0x80;
+
+/// What each byte stands for as a digit.
+#[expect(clippy::indexing_slicing, reason = "run by the compiler")]
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        digits[b"0123456789abcdef"[value as usize] as usize] = value;
+        value += 1;
     }
-    // With a digit in a hyphen's place there would be more than fit.
-    let is_divided = HYPHENS.iter().all(|at| id.get(*at) == Some(&b'-'));
-    is_divided.then_some(number)
+    digits
+};
+
+/// The number that these digits are.
+fn number(digits: [&u8; 16]) -> Option<u64> {
+    let mut number = 0;
+    let mut all = 0;
+    for byte in digits {
+        let digit = DIGITS.get(usize::from(*byte)).copied().unwrap_or(NO_DIGIT);
+        all |= digit;
+        number = number << 4 | u64::from(digit & 0xf);
+    }
+    (all & NO_DIGIT == 0).then_some(number)
 }
 
 #[cfg(test)]

@@ -73,7 +73,8 @@ fn attachment(line: &[u8], at: usize) -> Option<Marked> {
     let inside = line.get(at..)?;
     let own = behind(&ATTACHMENT_ID, inside)?;
     // What holds another record, or has one glued to it, is no mere link.
-    if ATTACHMENT_ID.find(own).is_some() || holds_another(line) {
+    let behind_the_mark = line.get(BEGINNING.len()..)?;
+    if ATTACHMENT_ID.find(own).is_some() || PARENT.find(behind_the_mark).is_some() {
         return None;
     }
     let parent = line.get(BEGINNING.len()..)?;
@@ -99,7 +100,8 @@ fn attachment(line: &[u8], at: usize) -> Option<Marked> {
 /// What is told of a record before what its first block holds.
 #[derive(Default)]
 struct Head<'a> {
-    parent: Option<Option<&'a str>>,
+    parent: Option<&'a str>,
+    kind: Option<&'a str>,
     is_sidechain: Option<bool>,
     message_id: Option<&'a str>,
     model: Option<&'a str>,
@@ -114,15 +116,15 @@ impl<'a> Head<'a> {
         // It ends behind the type of the first block.
         let rest = Scanner::new(line).object(|json, key| match key {
             b"parentUuid" if json.peek()? == b'"' => {
-                head.parent = Some(Some(json.plain_str()?));
+                head.parent = Some(json.plain_str()?);
                 Some(())
-            }
-            b"parentUuid" => {
-                head.parent = Some(None);
-                json.skip()
             }
             b"isSidechain" => {
                 head.is_sidechain = Some(json.truth()?);
+                Some(())
+            }
+            b"type" => {
+                head.kind = Some(json.plain_str()?);
                 Some(())
             }
             b"message" => head.message(json),
@@ -164,16 +166,18 @@ fn step(line: &[u8]) -> Option<Marked> {
     let head = Head::of(line)?;
     let block = head.block?;
     let rest = line.get(head.at..)?;
-    let (kind, message_id, own) = if block == "tool_result" {
-        // In all of the message there is no other block.
+    // What holds another record, or has one glued to it, is not told by marks.
+    let (kind, message_id, own) = if block == "tool_result" && head.kind == Some("user") {
+        // In all of the message there is no other block, nor another record.
         let at = USER_ID.find(rest)?;
-        if TYPE.find(rest.get(..at)?).is_some() {
+        let own = rest.get(at + USER_ID.needle().len()..)?;
+        if TYPE.find(rest.get(..at)?).is_some() || PARENT.find(own).is_some() {
             return None;
         }
-        (Kind::Result, None, rest.get(at + USER_ID.needle().len()..)?)
-    } else if SILENT.contains(&block) && head.model? != SYNTHETIC {
+        (Kind::Result, None, own)
+    } else if SILENT.contains(&block) && head.model? != SYNTHETIC && head.kind.is_none() {
         let at = MODEL_ID.find(rest)?;
-        if TEXT.find(rest.get(..at)?).is_some() {
+        if TEXT.find(rest.get(..at)?).is_some() || PARENT.find(rest).is_some() {
             return None;
         }
         let own = rest.get(at + MODEL_ID.needle().len()..)?;
@@ -183,26 +187,17 @@ fn step(line: &[u8]) -> Option<Marked> {
     };
     let uuid = quoted(own)?;
     let time = own.get(uuid.len()..)?.strip_prefix(OWN_TIME)?;
-    if holds_another(line) {
-        return None;
-    }
     Some(Marked {
         kind,
         node: Node {
             uuid: Some(Id::of(uuid)),
-            parent: head.parent?.map(Id::of),
+            parent: head.parent.map(Id::of),
             message_id,
             is_sidechain: head.is_sidechain?,
             ..Node::default()
         },
         time: quoted(time).and_then(moment::millis).unwrap_or(0),
     })
-}
-
-/// Whether a record has another one glued to it, or holds one.
-fn holds_another(line: &[u8]) -> bool {
-    line.get(BEGINNING.len()..)
-        .is_some_and(|rest| PARENT.find(rest).is_some())
 }
 
 /// What stands behind a mark.

@@ -37,15 +37,20 @@ pub(super) fn record(
             once(&mut record.is_model, is_model)
         }
         b"uuid" => id(json, &mut record.uuid),
-        b"parentUuid" if json.peek()? == b'n' => {
-            json.skip()?;
-            once(&mut record.parent, None)
+        b"parentUuid" => {
+            once(&mut record.has_parent, ())?;
+            if json.peek()? == b'n' {
+                return json.skip();
+            }
+            id(json, &mut record.parent)
         }
-        b"parentUuid" => once(&mut record.parent, Some(Id::of(json.plain_str()?))),
         b"sessionId" => id(json, &mut record.session_id),
         b"agentId" => word(json, &mut record.start.agent_id),
         b"requestSessionId" => word(json, &mut record.start.request_of),
-        b"timestamp" => once(&mut record.time, moment::millis(json.plain_str()?)),
+        b"timestamp" => once(
+            &mut record.time,
+            moment::millis(json.plain_str()?).unwrap_or(0),
+        ),
         b"cwd" | b"version" if behind_the_start => json.skip_string(),
         b"cwd" => word(json, &mut record.start.cwd),
         b"version" => word(json, &mut record.start.version),
@@ -69,9 +74,10 @@ pub(super) fn record(
 struct Record<'a> {
     is_model: Option<bool>,
     uuid: Option<Id>,
-    parent: Option<Option<Id>>,
+    has_parent: Option<()>,
+    parent: Option<Id>,
     session_id: Option<Id>,
-    time: Option<Option<i64>>,
+    time: Option<i64>,
     is_sidechain: Option<bool>,
     is_meta: Option<bool>,
     is_summary: Option<bool>,
@@ -110,14 +116,14 @@ impl Record<'_> {
         Some(Told {
             node: Node {
                 uuid: self.uuid,
-                parent: self.parent.flatten(),
+                parent: self.parent,
                 message_id: body.id.filter(|_| is_model).map(Id::of),
                 is_sidechain: is(self.is_sidechain),
                 is_progress: false,
                 is_summary: is(self.is_summary),
                 boundary: None,
             },
-            time: self.time.flatten().unwrap_or(0),
+            time: self.time.unwrap_or(0),
             session_id: self.session_id,
             start: (self.start != Start::default()).then(|| Box::new(self.start)),
             words: Seen {

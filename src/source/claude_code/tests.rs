@@ -2,6 +2,7 @@
 
 mod damage;
 mod listing;
+mod steps;
 
 use super::*;
 use crate::reference::projection::capture;

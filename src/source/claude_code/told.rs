@@ -37,7 +37,7 @@ impl<W> Told<W> {
         let boundary = is_boundary.then(|| {
             Box::new(Boundary {
                 preserved: preserved(&record.uuid, record.compact_metadata.0),
-                logical_parent: id(record.logical_parent_uuid),
+                logical_parent: id(&record.logical_parent_uuid),
             })
         });
         let start = Start {
@@ -49,16 +49,16 @@ impl<W> Told<W> {
         };
         Self {
             node: Node {
-                uuid: id(record.uuid),
-                parent: id(record.parent_uuid),
-                message_id: id(record.message.0.id).filter(|_| is_model),
+                uuid: id(&record.uuid),
+                parent: id(&record.parent_uuid),
+                message_id: id(&record.message.0.id).filter(|_| is_model),
                 is_sidechain: record.is_sidechain.0,
                 is_progress: record.kind.is("progress"),
                 is_summary: record.is_compact_summary.0,
                 boundary,
             },
             time,
-            session_id: id(record.session_id),
+            session_id: id(&record.session_id),
             start: (start != Start::default()).then(|| Box::new(start)),
             words,
         }
@@ -118,7 +118,7 @@ impl Told<Seen> {
     }
 }
 
-pub(super) fn id(word: Word) -> Option<Id> {
+pub(super) fn id(word: &Word) -> Option<Id> {
     word.get().map(Id::of)
 }
 
@@ -130,9 +130,9 @@ fn preserved(own: &Word, metadata: CompactMetadata) -> Preserved {
     let uuids = listed.uuids.0;
     Preserved {
         is_before: anchor.is_some_and(|anchor| anchor == own),
-        messages: match (id(segment.head), id(segment.tail)) {
+        messages: match (id(&segment.head), id(&segment.tail)) {
             (Some(head), Some(tail)) if uuids.is_empty() => Messages::Segment { head, tail },
-            _ => Messages::Listed(uuids.into_iter().filter_map(id).collect()),
+            _ => Messages::Listed(uuids.iter().filter_map(id).collect()),
         },
     }
 }

@@ -82,9 +82,11 @@ impl Form for Lines {
 fn wanted(line: &[u8], types: (&str, &str), texts: Option<&mut TextBlock>) -> Option<Line<Parts>> {
     match types {
         ("response_item", "message") => skim::message(line, texts?).map(Line::Message),
-        ("event_msg", "task_started" | "turn_started") => skim::started(line).map(Line::Started),
+        ("event_msg", "task_started" | "turn_started") => {
+            skim::started(line).map(|event| Line::Started(event.time))
+        }
         ("turn_context", _) => {
-            skim::model(line).map(|(time, model)| Line::Model(time, model.into()))
+            skim::model(line).map(|event| Line::Model(event.time, event.told.into()))
         }
         _ => None,
     }

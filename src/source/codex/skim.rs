@@ -33,23 +33,35 @@ pub(super) fn message(line: &[u8], texts: &mut TextBlock) -> Option<Message<Part
     })
 }
 
-/// When a turn started, of a record that says no more.
-pub(super) fn started(line: &[u8]) -> Option<Option<i64>> {
+/// Another event.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Event<T> {
+    /// When it was, in Unix milliseconds.
+    pub(super) time: Option<i64>,
+    /// What it tells.
+    pub(super) told: T,
+}
+
+/// The start of a turn, of a record that says no more.
+pub(super) fn started(line: &[u8]) -> Option<Event<()>> {
     event(line, |json, key| match key {
         b"type" => json.skip_string(),
         _ => other(json, key),
     })
 }
 
-/// When a context of turns was told, and which model it names.
-pub(super) fn model(line: &[u8]) -> Option<(Option<i64>, &str)> {
+/// The model that a context of turns names.
+pub(super) fn model(line: &[u8]) -> Option<Event<&str>> {
     let mut model = None;
-    let time = event(line, |json, key| match key {
+    let event = event(line, |json, key| match key {
         b"model" => once(&mut model, json.plain_str()?),
         b"cwd" => json.skip_string(),
         _ => other(json, key),
     })?;
-    Some((time, model?))
+    Some(Event {
+        time: event.time,
+        told: model?,
+    })
 }
 
 /// Keys of payloads whose values are read.
@@ -81,12 +93,12 @@ fn other(json: &mut Scanner<'_>, key: &[u8]) -> Option<()> {
     (!OWN_KEYS.contains(&key)).then(|| json.skip())?
 }
 
-/// The time of a record with nothing unusual outside of its payload, whose
+/// An event of a record with nothing unusual outside of its payload, whose
 /// values `payload` reads.
 fn event<'a>(
     line: &'a [u8],
     mut payload: impl FnMut(&mut Scanner<'a>, &'a [u8]) -> Option<()>,
-) -> Option<Option<i64>> {
+) -> Option<Event<()>> {
     let mut json = Scanner::new(line);
     let (mut time, mut kind, mut inside) = (None, None, None);
     json.object(|json, key| match key {
@@ -98,8 +110,10 @@ fn event<'a>(
     })?;
     json.end()?;
     kind?;
-    inside?;
-    Some(time.flatten())
+    Some(Event {
+        time: time.flatten(),
+        told: inside?,
+    })
 }
 
 fn metadata(json: &mut Scanner<'_>) -> Option<bool> {

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers};
 use ibid::chat::{ChatEvent, Effect, ReviewPolicy};
-use ibid::model::Delta;
+use ibid::config::ThemeName;
 use ibid::model::offline::Offline;
+use ibid::model::{Delta, Models};
 use ibid::reference::Cause;
 use ibid::reference::ports::SurfaceReader;
 use ibid::reference::projection::{Capture, Item};
@@ -21,8 +22,8 @@ use ibid::reference::resolver::StepDecision;
 use ibid::reference::{ReferenceConfig, ReferenceSettings, Resolver};
 use ibid::runtime::{Done, Found, FoundRow, Job};
 use ibid::session::{
-    Event, Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Session, SessionId,
-    Source,
+    Entry, Event, Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Session,
+    SessionId, Source,
 };
 use ibid::tool::Tool;
 use ibid::tui::app::{App, Cmd, Msg};
@@ -46,11 +47,12 @@ struct Screen {
 impl Screen {
     fn new(session: Session) -> Self {
         let setup = Setup {
-            route: Offline::route(),
-            context_window: Some(128_000),
+            chosen: Models::new()
+                .with(Arc::new(Offline::default()))
+                .choose(&Offline::route()),
             review: ReviewPolicy::Always,
             max_references: 3,
-            theme: Theme::new(false),
+            theme: Theme::of(ThemeName::Terminal),
             zone: jiff::tz::TimeZone::UTC,
         };
         Self {
@@ -133,11 +135,11 @@ fn resumed() -> Screen {
 }
 
 /// The events of a write, as the store gives them back.
-fn logged(screen: &Screen, payloads: Vec<Payload>) -> Vec<Arc<Event>> {
+fn logged(screen: &Screen, entries: Vec<Entry>) -> Vec<Arc<Event>> {
     let mut session = screen.app.session().clone();
-    payloads
+    entries
         .into_iter()
-        .map(|payload| session.append(NewEvent::plain(Millis(1), payload)).unwrap())
+        .map(|entry| session.append(entry.at(Millis(1))).unwrap())
         .collect()
 }
 
@@ -148,8 +150,8 @@ fn send(screen: &mut Screen) -> ibid::chat::Generation {
         let mut next = Vec::new();
         for cmd in cmds {
             match cmd {
-                Cmd::Job(Job::Chat(Effect::Log(generation, payloads))) => {
-                    let events = logged(screen, payloads);
+                Cmd::Job(Job::Chat(Effect::Log(generation, entries))) => {
+                    let events = logged(screen, entries);
                     let event = ChatEvent::Logged(generation, Ok(events));
                     next.extend(screen.update(Msg::Done(Done::Chat(event))));
                 }

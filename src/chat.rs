@@ -9,7 +9,10 @@
 
 mod answer;
 pub mod draft;
+mod keeping;
 mod outgoing;
+mod renaming;
+mod request;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -19,15 +22,18 @@ use std::sync::Arc;
 
 use answer::{Answer, Unsaved};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
+use keeping::Keeping;
+pub use keeping::unfinished;
 use outgoing::Outgoing;
 pub use outgoing::Step;
+pub use request::{RequestHeader, requests};
 use serde::Deserialize;
 
-use crate::model::{Delta, ModelError};
+use crate::model::{Chosen, Delta, ModelError};
 use crate::reference::ports::{ModelRoute, SpillRef};
 use crate::reference::resolver::{Growth, PreparedStep, Target};
 use crate::reference::{ReferenceError, RouteChoice};
-use crate::session::{Event, Message, Payload, Session};
+use crate::session::{Entry, Event, Message, Payload, Session};
 
 /// The number of a question; an answer with another number is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -77,6 +83,8 @@ impl From<&ModelError> for Failure {
 /// What happens to a conversation.
 #[derive(Clone, Debug)]
 pub enum ChatEvent {
+    /// The person chooses the model of the next turn.
+    UseModel(Chosen),
     /// The person sends a draft.
     Send(Draft),
     /// The person wants to see what a draft would send.
@@ -85,6 +93,8 @@ pub enum ChatEvent {
     Confirm,
     /// The person calls off what is going on.
     Cancel,
+    /// The person names the session.
+    Rename(String),
     /// References were prepared.
     Prepared(Generation, Result<PreparedStep, ReferenceError>),
     /// The captures were compared with the sources as they are now.
@@ -93,6 +103,8 @@ pub enum ChatEvent {
     Logged(Generation, Result<Vec<Arc<Event>>, Failure>),
     /// A piece of the answer came.
     Delta(Generation, Delta),
+    /// What came of the answer so far is to be kept in the log.
+    Keep(Generation),
     /// The answer's stream ended, with an error or without.
     AnswerEnded(Generation, Option<ModelError>),
 }
@@ -105,9 +117,9 @@ pub enum Effect {
     /// Compare captures with their sources as they are now.
     Recheck(Generation, Arc<Step>),
     /// Write these to the log, all or none.
-    Log(Generation, Vec<Payload>),
-    /// Ask the model to answer what the surface says.
-    Ask(Generation, ModelRoute, Vec<Arc<Event>>),
+    Log(Generation, Vec<Entry>),
+    /// Ask a model what the log says of this surface.
+    Ask(Generation, Arc<RequestHeader>, Vec<Arc<Event>>),
     /// End the task of this question.
     Stop(Generation),
     /// Remove full texts that were saved for something never sent.
@@ -141,27 +153,32 @@ impl Notice {
 #[derive(Debug)]
 pub struct Chat {
     session: Session,
-    route: ModelRoute,
+    chosen: Chosen,
     review: ReviewPolicy,
     assembled: bool,
     outgoing: Outgoing,
     answer: Answer,
+    keeping: Keeping,
     unsaved: Option<Unsaved>,
+    /// What writes the title that a person chose.
+    renaming: Option<Generation>,
     generation: Generation,
 }
 
 impl Chat {
     /// A conversation over a session as its log stands.
     #[must_use]
-    pub fn new(session: Session, route: ModelRoute, review: ReviewPolicy) -> Self {
+    pub fn new(session: Session, chosen: Chosen, review: ReviewPolicy) -> Self {
         Self {
             session,
-            route,
+            chosen,
             review,
             assembled: false,
             outgoing: Outgoing::None,
             answer: Answer::None,
+            keeping: Keeping::default(),
             unsaved: None,
+            renaming: None,
             generation: Generation::default(),
         }
     }
@@ -172,10 +189,10 @@ impl Chat {
         &self.session
     }
 
-    /// The model that answers.
+    /// The model that answers the next message.
     #[must_use]
-    pub fn route(&self) -> &ModelRoute {
-        &self.route
+    pub fn chosen(&self) -> &Chosen {
+        &self.chosen
     }
 
     /// The message under way, for the screen.
@@ -190,10 +207,19 @@ impl Chat {
         self.answer.text()
     }
 
-    /// Whether anything is under way that a person could call off.
+    /// The model whose answer is under way, or could not be written.
+    #[must_use]
+    pub fn answering(&self) -> Option<&ModelRoute> {
+        let unsaved = self.unsaved.as_ref().map(|unsaved| &unsaved.received);
+        Some(&self.answer.received().or(unsaved)?.from)
+    }
+
+    /// Whether anything is under way: a message, an answer or a title.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        !matches!(self.outgoing, Outgoing::None) || self.answer.text().is_some()
+        !matches!(self.outgoing, Outgoing::None)
+            || self.answer.text().is_some()
+            || self.is_renaming()
     }
 
     /// An answer that came to its end and could not be written to the log. It
@@ -222,14 +248,27 @@ impl Chat {
     /// Takes one event and tells what to do.
     pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
         match event {
+            // A title made of a first message must not come after it.
+            ChatEvent::Send(_) | ChatEvent::Preview(_) | ChatEvent::Confirm
+                if self.is_renaming() =>
+            {
+                let wait = "the title is still being written: press it again";
+                vec![Effect::Say(Notice::Info(wait.to_owned()))]
+            }
+            ChatEvent::UseModel(chosen) => {
+                self.chosen = chosen;
+                Vec::new()
+            }
             ChatEvent::Send(draft) => self.send(draft),
             ChatEvent::Preview(draft) => self.preview(draft),
             ChatEvent::Confirm => self.confirm(),
             ChatEvent::Cancel => self.cancel(),
+            ChatEvent::Rename(title) => self.rename(&title),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
             ChatEvent::Delta(generation, delta) => self.delta(generation, delta),
+            ChatEvent::Keep(generation) => self.keep(generation),
             ChatEvent::AnswerEnded(generation, error) => self.answer_ended(generation, error),
         }
     }
@@ -240,7 +279,7 @@ impl Chat {
     }
 
     fn target(&self) -> Target {
-        let route = Some(self.route.clone());
+        let route = Some(self.chosen.config.route());
         Target {
             id: self.session.id().clone(),
             cwd: self.session.header().cwd.clone(),
@@ -266,6 +305,10 @@ impl Chat {
             self.message_logged(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
+        } else if self.renaming == Some(generation) {
+            self.renamed(outcome)
+        } else if self.keeping.is_asked_by(generation) {
+            self.kept(outcome)
         } else {
             Vec::new()
         }
@@ -285,6 +328,11 @@ impl Chat {
         }
         Vec::new()
     }
+}
+
+/// Writes these at the end of the log.
+fn log(generation: Generation, payloads: Vec<Payload>) -> Effect {
+    Effect::Log(generation, payloads.into_iter().map(Entry::from).collect())
 }
 
 /// The event that begins a turn.

@@ -47,12 +47,41 @@ const DEFAULTS: &str = include_str!("../assets/config.toml");
 const DEFAULTS_PATH: &str = "assets/config.toml";
 
 /// The sections and settings that stand in none.
-const NAMES: &[&str] = &["model", "review", "references", "sources", "providers"];
+const NAMES: &[&str] = &[
+    "model",
+    "review",
+    "theme",
+    "references",
+    "sources",
+    "providers",
+];
 
 const REVIEWS: [(&str, ReviewPolicy); 3] = [
     ("always", ReviewPolicy::Always),
     ("when-omitted", ReviewPolicy::WhenOmitted),
     ("never", ReviewPolicy::Never),
+];
+
+/// The colours of the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ThemeName {
+    /// The terminal's own, as they are.
+    #[default]
+    Terminal,
+    /// Bright ones, for a dark background.
+    Dark,
+    /// Dark ones, for a light background.
+    Light,
+    /// None at all.
+    Mono,
+}
+
+/// The words for them.
+pub const THEMES: [(&str, ThemeName); 4] = [
+    ("terminal", ThemeName::Terminal),
+    ("dark", ThemeName::Dark),
+    ("light", ThemeName::Light),
+    ("mono", ThemeName::Mono),
 ];
 
 /// Checked settings.
@@ -62,6 +91,8 @@ pub struct Config {
     pub model: Option<ModelRoute>,
     /// When a message that cites sessions is shown before it is sent.
     pub review: ReviewPolicy,
+    /// The colours of the screen.
+    pub theme: ThemeName,
     /// The limits of citing.
     pub references: ReferenceConfig,
     /// Whose sessions are listed, and which of them.
@@ -136,6 +167,7 @@ fn told(problems: &[Problem]) -> String {
 struct Given {
     model: Option<ModelRoute>,
     review: Option<ReviewPolicy>,
+    theme: Option<ThemeName>,
     references: ReferenceSettings,
     sources: sources::Given,
     providers: BTreeMap<String, providers::Given>,
@@ -169,6 +201,7 @@ impl Given {
         let mut given = Self {
             model: file.get("model", problems, route),
             review: file.get("review", problems, one_of("review", &REVIEWS)),
+            theme: file.get("theme", problems, one_of("theme", &THEMES)),
             ..Self::default()
         };
         if let Some(section) = file.inner("references", problems) {
@@ -269,6 +302,7 @@ impl Config {
         Ok(Self {
             model: given.model.or(defaults.model),
             review: given.review.or(defaults.review).unwrap_or_default(),
+            theme: given.theme.or(defaults.theme).unwrap_or_default(),
             references,
             sources: given.sources.over(defaults.sources),
             providers: providers
@@ -282,6 +316,13 @@ impl Config {
         let mut words = REVIEWS.iter();
         let found = words.find(|(_, review)| *review == self.review);
         found.map_or("always", |(word, _)| word)
+    }
+
+    /// The word in the settings for the colours.
+    fn theme_word(&self) -> &'static str {
+        let mut words = THEMES.iter();
+        let found = words.find(|(_, theme)| *theme == self.theme);
+        found.map_or("terminal", |(word, _)| word)
     }
 }
 

@@ -26,6 +26,7 @@ mod prompt;
 mod provider;
 mod reading;
 mod redact;
+mod request;
 pub mod retry;
 mod verdict;
 mod wait;
@@ -48,9 +49,9 @@ pub use endpoint::{Api, Endpoint, ExposeSecret, FixedKey, KeySource, Options, Se
 pub use error::{ErrorClass, ModelError, NetworkFault, TimeLimit, Told};
 pub use key::{KeyError, KeyPlace, KeyStanding, PlacedKey};
 pub use provider::HttpProvider;
+pub use request::{Chosen, Purpose, Request, RequestConfig};
 
 use crate::reference::ports::{ModelRoute, ModelWindows, WindowError};
-use crate::session::Message;
 
 /// What is known of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,15 +67,6 @@ pub struct ModelInfo {
     pub context_window: Option<u64>,
     /// The most tokens of one answer; `None` where none is declared.
     pub max_output: Option<u64>,
-}
-
-/// A conversation that a model is to go on with.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Request {
-    /// The model's id at its provider.
-    pub model: String,
-    /// The messages that the model sees, in order.
-    pub messages: Vec<Arc<Message>>,
 }
 
 /// A piece of an answer, in the order of its arrival.
@@ -162,6 +154,11 @@ pub trait Provider: Send + Sync {
         Box::pin(ready(Ok(self.models())))
     }
 
+    /// How a model of it is asked, as the settings are now. Asks nobody.
+    fn config(&self, model: &str) -> RequestConfig {
+        RequestConfig::plain(self.name(), model)
+    }
+
     /// Asks a model. Nothing happens before the stream is polled first, and
     /// dropping the stream cancels the request.
     ///
@@ -216,6 +213,23 @@ impl Models {
             .await
     }
 
+    /// A model as it would be asked now, and what is known of it without asking
+    /// anyone. One that nothing is known of can be chosen too: the error comes
+    /// when it is asked.
+    #[must_use]
+    pub fn choose(&self, route: &ModelRoute) -> Chosen {
+        let Ok(provider) = self.provider(&route.provider) else {
+            return Chosen::from(RequestConfig::plain(&route.provider, &route.model));
+        };
+        let known = provider.models().into_iter();
+        let known = known.into_iter().find(|info| info.id == route.model);
+        Chosen {
+            config: provider.config(&route.model),
+            context_window: known.as_ref().and_then(|info| info.context_window),
+            max_output: known.as_ref().and_then(|info| info.max_output),
+        }
+    }
+
     /// Asks a model. Dropping the stream cancels the request.
     ///
     /// The stream ends after the first [`Delta::Finished`] or the first error,
@@ -226,13 +240,10 @@ impl Models {
     /// `MODEL_STREAM_ENDED` for an answer that breaks off, and what else the
     /// provider meets.
     #[must_use = "nothing is asked before the stream is polled"]
-    pub fn stream(&self, route: &ModelRoute, messages: Vec<Arc<Message>>) -> AnswerStream {
+    pub fn stream(&self, request: Request) -> AnswerStream {
+        let route = request.config.route();
         match self.provider(&route.provider) {
-            Ok(provider) => {
-                let model = route.model.clone();
-                let answer = provider.stream(Request { model, messages });
-                to_its_end(answer, route.clone()).boxed()
-            }
+            Ok(provider) => to_its_end(provider.stream(request), route).boxed(),
             Err(error) => stream::once(ready(Err(error))).boxed(),
         }
     }
@@ -333,6 +344,10 @@ mod tests {
         }
     }
 
+    fn ask(provider: &str, model: &str) -> Request {
+        Request::answer(RequestConfig::plain(provider, model), Vec::new())
+    }
+
     fn text(text: &str) -> Delta {
         Delta::Text(text.to_owned())
     }
@@ -343,7 +358,7 @@ mod tests {
             deltas,
             ..Scripted::default()
         }));
-        collect(models.stream(&route("scripted", "m"), Vec::new()))
+        collect(models.stream(ask("scripted", "m")))
     }
 
     fn collect(answer: AnswerStream) -> Vec<String> {
@@ -395,7 +410,7 @@ mod tests {
         let models = Models::new().with(Arc::new(provider));
         let idle = Arc::strong_count(&alive);
 
-        let mut answer = models.stream(&route("scripted", "m"), Vec::new());
+        let mut answer = models.stream(ask("scripted", "m"));
         assert!(answer.next().now_or_never().is_some());
         assert!(answer.next().now_or_never().is_none(), "it hangs");
         assert_eq!(Arc::strong_count(&alive), idle + 1);
@@ -414,10 +429,7 @@ mod tests {
             error.to_string(),
             r#"there is no model provider "nowhere"; choose one of "offline", "scripted""#
         );
-        assert_eq!(
-            collect(models.stream(&route("nowhere", "m"), Vec::new())),
-            ["NO_ADAPTER"]
-        );
+        assert_eq!(collect(models.stream(ask("nowhere", "m"))), ["NO_ADAPTER"]);
         assert_eq!(
             Models::new().provider("x").err().unwrap().to_string(),
             r#"there is no model provider "x"; choose another one (none is known here)"#
@@ -433,7 +445,7 @@ mod tests {
                 ..Scripted::default()
             }));
         assert_eq!(
-            collect(models.stream(&route("scripted", "m"), Vec::new())),
+            collect(models.stream(ask("scripted", "m"))),
             [r#"Text("second")"#, "MODEL_STREAM_ENDED"]
         );
     }

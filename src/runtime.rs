@@ -6,6 +6,7 @@
 //! waits for any more are dropped by whoever put them.
 
 mod asking;
+mod exporting;
 mod finding;
 mod freshness;
 mod keeping;
@@ -21,21 +22,22 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+pub use exporting::Export;
 pub use finding::{Found, FoundRow, Query};
 use freshness::Freshness;
 use keeping::DraftKeeper;
 pub use searching::{TextFound, TextQuery, TextRow};
 use sessions::InOrder;
-pub use sessions::{Hold, Opened, Slot, begin};
+pub use sessions::{Destination, Hold, Opened, Slot, begin};
 #[cfg(test)]
-pub(crate) use sessions::{begun_citing, open_session};
+pub(crate) use sessions::{begun_with, open_session};
 
 use crate::chat::{ChatEvent, Effect, Failure, Generation, KeptDraft, Notice};
 use crate::library::Library;
 use crate::library::matcher::SearchState;
 use crate::model::Models;
 use crate::reference::projection::Capture;
-use crate::reference::{Reference, ReferenceConfig, Resolver};
+use crate::reference::{ReferenceConfig, Resolver};
 use crate::session::SessionId;
 use crate::store::{DraftFile, Home, SpillFiles};
 
@@ -54,9 +56,11 @@ pub enum Job {
     /// Read a session to look at it.
     Look(SessionId),
     /// Open another session, to go on in it.
-    Open(SessionId),
-    /// Begin a session that cites one, and so carries it on.
-    Begin(Reference),
+    Open(Destination),
+    /// Give a session that is not open the title that a person chose.
+    Rename(SessionId, String),
+    /// Write a session to a file of the person's own.
+    Export(Export),
     /// Write in the session that was opened from now on.
     Switch(Hold),
     /// Put the text of an answer that can't be saved where a person finds it,
@@ -82,9 +86,9 @@ pub enum Done {
     TextsRead,
     /// A session that was asked for to look at.
     Looked(SessionId, Result<Arc<Capture>, String>),
-    /// Another session is open, and can be gone on in: the one that was asked
-    /// for, or a new one that cites it. Dropping what is opened lets it go.
-    Opened(SessionId, Result<Box<Opened>, Failure>),
+    /// Another session is open, and can be gone on in. Dropping what is opened
+    /// lets it go.
+    Opened(Destination, Result<Box<Opened>, Failure>),
     /// Something to tell the person.
     Notice(Notice),
 }
@@ -189,8 +193,9 @@ impl Runtime {
             Job::Find(query) => self.find(query),
             Job::Search(query) => self.search(query),
             Job::Look(id) => self.look(id),
-            Job::Open(id) => self.open(id),
-            Job::Begin(cited) => self.begin_citing(cited),
+            Job::Open(place) => self.open(place),
+            Job::Rename(id, title) => self.rename(id, title),
+            Job::Export(export) => self.export(export),
             Job::Switch(hold) => self.switch(hold),
             Job::PutAside(answer) => self.put_aside(answer),
             Job::KeepDraft(id, draft) => self.drafts.keep(&id, draft),
@@ -217,8 +222,8 @@ impl Runtime {
                 self.prepare(generation, target, message);
             }
             Effect::Recheck(generation, step) => self.recheck(generation, step),
-            Effect::Log(generation, payloads) => self.log(generation, payloads),
-            Effect::Ask(generation, route, surface) => self.ask(generation, route, surface),
+            Effect::Log(generation, entries) => self.log(generation, entries),
+            Effect::Ask(generation, header, surface) => self.ask(generation, header, surface),
             Effect::Stop(generation) => {
                 if let Some(token) = self.tokens.remove(&generation) {
                     token.cancel();

@@ -14,7 +14,7 @@ pub mod title;
 
 use std::sync::Arc;
 
-pub use event::{Event, FORMAT_VERSION, Header, MessageKind, NewEvent, Payload, SurfaceOp};
+pub use event::{Entry, Event, FORMAT_VERSION, Header, MessageKind, NewEvent, Payload, SurfaceOp};
 pub use id::{Millis, Seq, SessionId};
 pub use message::{Block, COMPACT_PLUGIN, Message, Role, Source, TextBlock};
 use serde_json::{Map, json};

@@ -4,6 +4,8 @@
 //! names ratatui or crossterm.
 
 pub mod app;
+mod command_list;
+mod commands;
 pub mod editor;
 mod external;
 mod farewell;

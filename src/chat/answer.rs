@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, TURN_END};
+use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, RequestHeader};
+use super::{TURN_END, log};
 use crate::model::{Delta, FinishReason, ModelError, Usage, Waiting};
+use crate::reference::ports::ModelRoute;
 use crate::session::{Block, Event, Message, MessageKind, Payload, Role, Source};
 
 /// The answer on its way in.
@@ -33,21 +35,40 @@ pub(super) struct Unsaved {
 }
 
 /// What has come so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Received {
+    /// Who was asked.
+    pub(super) from: ModelRoute,
     pub(super) text: String,
-    reasoning: String,
+    pub(super) reasoning: String,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
 }
 
+impl Received {
+    /// Nothing yet.
+    fn of(header: &RequestHeader) -> Self {
+        Self {
+            from: header.config().route(),
+            text: String::new(),
+            reasoning: String::new(),
+            usage: None,
+            finish: None,
+        }
+    }
+}
+
 impl Answer {
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(super) fn received(&self) -> Option<&Received> {
         match self {
             Self::None => None,
-            Self::Streaming { received, .. } => Some(&received.text),
-            Self::Saving { what, .. } => Some(&what.received.text),
+            Self::Streaming { received, .. } => Some(received),
+            Self::Saving { what, .. } => Some(&what.received),
         }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        self.received().map(|received| &*received.text)
     }
 
     pub(super) fn is_under_way(&self) -> bool {
@@ -70,18 +91,19 @@ fn waits(waiting: &Waiting) -> Effect {
 
 impl Chat {
     /// Asks for the answer to the message that was just logged.
-    pub(super) fn ask(&mut self, cancelled: bool) -> Vec<Effect> {
+    pub(super) fn ask(&mut self, header: Arc<RequestHeader>, cancelled: bool) -> Vec<Effect> {
         if cancelled {
-            return self.save_answer(Received::default(), &Outcome::Interrupted);
+            return self.save_answer(Received::of(&header), &Outcome::Interrupted);
         }
         let generation = self.next_generation();
         self.assembled = true;
+        self.keeping.begin();
         self.answer = Answer::Streaming {
             generation,
-            received: Received::default(),
+            received: Received::of(&header),
         };
         let surface = self.session.surface().map(Arc::clone).collect();
-        vec![Effect::Ask(generation, self.route.clone(), surface)]
+        vec![Effect::Ask(generation, header, surface)]
     }
 
     pub(super) fn delta(&mut self, asked: Generation, delta: Delta) -> Vec<Effect> {
@@ -161,7 +183,7 @@ impl Chat {
     fn save_answer(&mut self, received: Received, outcome: &Outcome) -> Vec<Effect> {
         let turn = self.turn();
         let mut payloads = self.unsaved_payloads();
-        payloads.extend(self.answer_payload(&received, outcome, turn));
+        payloads.extend(Self::answer_payload(&received, outcome, turn));
         let mut end = Map::new();
         end.insert("turn".to_owned(), turn.into());
         end.insert("outcome".to_owned(), outcome.word().into());
@@ -180,7 +202,7 @@ impl Chat {
         let generation = self.next_generation();
         let payloads = what.payloads.clone();
         self.answer = Answer::Saving { generation, what };
-        vec![Effect::Log(generation, payloads)]
+        vec![log(generation, payloads)]
     }
 
     pub(super) fn unsaved_payloads(&self) -> Vec<Payload> {
@@ -190,14 +212,14 @@ impl Chat {
 
     /// A whole answer is a message of the conversation; a partial one is
     /// kept beside it, and never cited.
-    fn answer_payload(&self, received: &Received, outcome: &Outcome, turn: u64) -> Option<Payload> {
+    fn answer_payload(received: &Received, outcome: &Outcome, turn: u64) -> Option<Payload> {
         if let Outcome::Complete = outcome {
             let mut content = Vec::new();
             if !received.reasoning.is_empty() {
                 content.push(Block::reasoning(&*received.reasoning));
             }
             content.push(Block::text(&*received.text));
-            let source = Source::model(&self.route.provider, &self.route.model);
+            let source = Source::model(&received.from.provider, &received.from.model);
             let message = Message::new(Role::Assistant, source, content);
             let mut payload = Payload::step(MessageKind::Assistant, message, turn, 1);
             if let Payload::Message { envelope, .. } = &mut payload {
@@ -215,8 +237,8 @@ impl Chat {
         }
         let mut data = Map::new();
         data.insert("turn".to_owned(), turn.into());
-        data.insert("provider".to_owned(), self.route.provider.clone().into());
-        data.insert("model".to_owned(), self.route.model.clone().into());
+        data.insert("provider".to_owned(), received.from.provider.clone().into());
+        data.insert("model".to_owned(), received.from.model.clone().into());
         data.insert("text".to_owned(), received.text.clone().into());
         if !received.reasoning.is_empty() {
             data.insert("reasoning".to_owned(), received.reasoning.clone().into());

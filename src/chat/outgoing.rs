@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::draft::joined;
-use super::{Chat, Draft, Effect, Failure, Generation, Notice, ReviewPolicy, View};
-use super::{REQUEST_HEADER, TURN_START};
+use super::{Chat, Draft, Effect, Failure, Generation, Notice, RequestHeader, ReviewPolicy, View};
+use super::{TURN_START, log};
 use crate::reference::mention::{self, Piece};
-use crate::reference::ports::SpillRef;
+use crate::reference::ports::{ModelRoute, SpillRef};
 use crate::reference::resolver::{Growth, PreparedStep};
 use crate::reference::{PreparedContext, ReferenceError};
 use crate::session::{Block, Event, Message, Payload, Title, TitleSource, title};
@@ -20,6 +20,8 @@ pub struct Step {
     pub messages: Vec<Arc<Message>>,
     /// The contexts among them.
     pub contexts: Vec<Arc<PreparedContext>>,
+    /// The model whose window the contexts were made for; `None` without any.
+    pub route: Option<ModelRoute>,
 }
 
 impl Step {
@@ -53,6 +55,7 @@ pub(super) enum Outgoing {
         generation: Generation,
         draft: Draft,
         message: Arc<Message>,
+        route: ModelRoute,
         shown: Shown,
         again: Option<Vec<Growth>>,
     },
@@ -72,6 +75,7 @@ pub(super) enum Outgoing {
         generation: Generation,
         draft: Draft,
         step: Arc<Step>,
+        header: Arc<RequestHeader>,
         /// The person called it off after the write began.
         cancelled: bool,
     },
@@ -167,7 +171,7 @@ impl Chat {
             }
             let step = Step {
                 messages: vec![Arc::new(joined(&message))],
-                contexts: Vec::new(),
+                ..Step::default()
             };
             let mut effects = vec![Effect::ClearComposer];
             effects.extend(self.depart(draft, Arc::new(step), false));
@@ -188,6 +192,7 @@ impl Chat {
             generation,
             draft,
             message: Arc::clone(&message),
+            route: self.chosen.config.route(),
             shown,
             again,
         };
@@ -204,6 +209,7 @@ impl Chat {
         }
         let Outgoing::Preparing {
             draft,
+            route,
             shown,
             again,
             ..
@@ -217,6 +223,7 @@ impl Chat {
             Ok(PreparedStep::Enter { messages, contexts }) => Arc::new(Step {
                 messages: messages.iter().map(whole).collect(),
                 contexts: contexts.into_iter().map(Arc::new).collect(),
+                route: Some(route),
             }),
             Ok(PreparedStep::Reject) => return back(draft).into_iter().collect(),
             Err(error) => return back(draft).into_iter().chain([failed(&error)]).collect(),
@@ -312,7 +319,20 @@ impl Chat {
     }
 
     fn log_message(&mut self, draft: Draft, step: Arc<Step>) -> Vec<Effect> {
+        let route = self.chosen.config.route();
+        if step
+            .route
+            .as_ref()
+            .is_some_and(|made_for| *made_for != route)
+        {
+            // What fits in one model's window may not fit in another's.
+            let mut effects = discard(&step);
+            let message = Arc::new(draft.message());
+            effects.extend(self.prepare(draft, message, Shown::ByPolicy, Some(Vec::new())));
+            return effects;
+        }
         let turn = self.turn() + 1;
+        let header = RequestHeader::answer(turn, self.chosen.config.clone());
         let mut payloads = self.unsaved_payloads();
         payloads.push(Payload::log_only(TURN_START, json!({"turn": turn})));
         if self.session.title().is_none()
@@ -325,21 +345,16 @@ impl Chat {
                 .iter()
                 .map(|message| Payload::user(Message::clone(message))),
         );
-        payloads.push(Payload::log_only(
-            REQUEST_HEADER,
-            json!({
-                "turn": turn,
-                "header": {"config": {"provider": self.route.provider, "model": self.route.model}},
-            }),
-        ));
+        payloads.push(header.event());
         let generation = self.next_generation();
         self.outgoing = Outgoing::Logging {
             generation,
             draft,
             step,
+            header: Arc::new(header),
             cancelled: false,
         };
-        vec![Effect::Log(generation, payloads)]
+        vec![log(generation, payloads)]
     }
 
     pub(super) fn message_logged(
@@ -349,6 +364,7 @@ impl Chat {
         let Outgoing::Logging {
             draft,
             step,
+            header,
             cancelled,
             ..
         } = std::mem::take(&mut self.outgoing)
@@ -359,7 +375,7 @@ impl Chat {
             Ok(events) => {
                 self.unsaved = None;
                 let mut effects = self.absorb(events);
-                effects.extend(self.ask(cancelled));
+                effects.extend(self.ask(header, cancelled));
                 effects
             }
             Err(failure) => {
@@ -402,6 +418,7 @@ impl Chat {
                 generation,
                 draft,
                 step,
+                header,
                 ..
             } => {
                 // A write can't be taken back; what follows it can.
@@ -409,6 +426,7 @@ impl Chat {
                     generation,
                     draft,
                     step,
+                    header,
                     cancelled: true,
                 };
                 return Vec::new();
@@ -439,8 +457,8 @@ fn discard(step: &Step) -> Vec<Effect> {
 fn stale(outcome: Result<PreparedStep, ReferenceError>) -> Vec<Effect> {
     match outcome {
         Ok(PreparedStep::Enter { contexts, .. }) => discard(&Step {
-            messages: Vec::new(),
             contexts: contexts.into_iter().map(Arc::new).collect(),
+            ..Step::default()
         }),
         Ok(PreparedStep::Reject) | Err(_) => Vec::new(),
     }

@@ -12,12 +12,13 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Chat, ChatEvent, Draft, Effect, Element, Failure, Generation, Notice, Part, ReviewPolicy, Step,
 };
-use crate::model::Delta;
+use crate::model::offline::Offline;
+use crate::model::{Chosen, Delta, Models};
 use crate::reference::ports::{ModelRoute, Spill, SpillRef, SpillStore, SurfaceReader};
 use crate::reference::projection::{Capture, Damage, capture};
 use crate::reference::resolver::{StepDecision, Target};
 use crate::reference::{Cause, ReferenceConfig, ReferenceError, ReferenceSettings, Resolver};
-use crate::session::{Header, Message, Millis, NewEvent, Payload, Session, SessionId};
+use crate::session::{Entry, Header, Message, Millis, NewEvent, Payload, Session, SessionId};
 
 /// The budget of a source, in bytes: a few short messages fit.
 pub(crate) const BUDGET: u64 = 600;
@@ -132,7 +133,7 @@ impl World {
 
     /// A conversation over the log.
     pub(crate) fn chat(&self, review: ReviewPolicy) -> Chat {
-        Chat::new(self.log.clone(), route(), review)
+        Chat::new(self.log.clone(), chosen(), review)
     }
 
     /// Prepares what the effects ask for.
@@ -167,11 +168,7 @@ impl World {
         let (generation, payloads) = asked_to_log(effects);
         let events = payloads
             .into_iter()
-            .map(|payload| {
-                self.log
-                    .append(NewEvent::plain(Millis(5), payload))
-                    .unwrap()
-            })
+            .map(|entry| self.log.append(entry.at(Millis(5))).unwrap())
             .collect();
         ChatEvent::Logged(generation, Ok(events))
     }
@@ -191,6 +188,13 @@ pub(crate) fn route() -> ModelRoute {
         provider: "offline".to_owned(),
         model: "offline".to_owned(),
     }
+}
+
+/// The offline model, chosen.
+pub(crate) fn chosen() -> Chosen {
+    Models::new()
+        .with(Arc::new(Offline::default()))
+        .choose(&route())
 }
 
 /// The message that the effects want to have prepared.
@@ -218,11 +222,11 @@ pub(crate) fn asked_to_recheck(effects: &[Effect]) -> (Generation, Arc<Step>) {
 }
 
 /// What the effects want to have written.
-pub(crate) fn asked_to_log(effects: &[Effect]) -> (Generation, Vec<Payload>) {
+pub(crate) fn asked_to_log(effects: &[Effect]) -> (Generation, Vec<Entry>) {
     effects
         .iter()
         .find_map(|effect| match effect {
-            Effect::Log(generation, payloads) => Some((*generation, payloads.clone())),
+            Effect::Log(generation, entries) => Some((*generation, entries.clone())),
             _ => None,
         })
         .unwrap_or_else(|| panic!("nothing to log in {:?}", told(effects)))
@@ -291,8 +295,9 @@ pub(crate) fn told(effects: &[Effect]) -> Vec<String> {
         .map(|effect| match effect {
             Effect::Prepare(..) => "prepare".to_owned(),
             Effect::Recheck(..) => "recheck".to_owned(),
-            Effect::Log(_, payloads) => {
-                let kinds: Vec<&str> = payloads.iter().map(Payload::type_name).collect();
+            Effect::Log(_, entries) => {
+                let kinds = entries.iter().map(|entry| entry.payload().type_name());
+                let kinds: Vec<&str> = kinds.collect();
                 format!("log {}", kinds.join(" "))
             }
             Effect::Ask(_, _, surface) => format!("ask {}", surface.len()),

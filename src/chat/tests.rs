@@ -4,6 +4,7 @@
 
 mod answers;
 mod drafts;
+mod kept;
 mod outgoing;
 
 use super::testing::*;

@@ -10,7 +10,7 @@ use super::{CliError, Output, screen};
 use crate::chat::{Draft, Part};
 use crate::library::matcher;
 use crate::library::{Layered, Library, LogFiles, StoredLogs};
-use crate::model::{AnswerStream, Delta, Models, offline::Offline};
+use crate::model::{AnswerStream, Delta, Models, Request, offline::Offline};
 use crate::reference::frame::{FullSnapshot, PreparedReference};
 use crate::reference::resolver::{PreparedStep, StepDecision};
 use crate::reference::{Reference, Resolver, RouteChoice, Target};
@@ -101,7 +101,12 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     }
     let models = Models::new().with(Arc::new(Offline::default()));
     let services = Services::new(home, library, models, config.references.clone());
-    screen::open_with(services, screen::Start::offline(config.review))
+    let start = screen::Start {
+        chosen: services.models.choose(&Offline::route()),
+        review: config.review,
+        theme: config.theme,
+    };
+    screen::open_with(services, start)
 }
 
 /// Writes the samples into a folder of their own.
@@ -192,7 +197,8 @@ async fn tour(
         tell_what_goes(prepared, out)?;
     }
     out.line("")?;
-    tell_answer(models.stream(&Offline::route(), messages), out).await
+    let request = Request::answer(models.choose(&Offline::route()).config, messages);
+    tell_answer(models.stream(request), out).await
 }
 
 /// What of a cited session goes to the model, and what does not.

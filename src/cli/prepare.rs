@@ -115,6 +115,7 @@ pub(super) fn run(
         library,
     };
     let mut references = Vec::new();
+    let mut warnings = Vec::new();
     for (place, given) in given.into_iter().enumerate() {
         let (id, source) = match given {
             Given::Session(id) => (SessionId::from(id), None),
@@ -123,7 +124,7 @@ pub(super) fn run(
                 (id, Some(Source::Log(path)))
             }
             Given::File(path) => {
-                let (id, source) = open_file(path, out)?;
+                let (id, source) = open_file(path, &mut warnings)?;
                 (id, Some(source))
             }
         };
@@ -146,15 +147,17 @@ pub(super) fn run(
         let never = CancellationToken::new();
         resolver.prepare(&target, &[], &references, &never).await
     })??;
-    for prepared in prepared
-        .context
-        .iter()
-        .flat_map(|context| &context.references)
-    {
-        warn_damaged(prepared);
+    let contexts = prepared.context.iter();
+    warnings.extend(
+        contexts
+            .flat_map(|context| &context.references)
+            .filter_map(Warning::damage),
+    );
+    for warning in &warnings {
+        output::tell(&warning.message);
     }
     match prepared.context {
-        Some(context) if out.is_json() => out.json(&as_json(&context)?),
+        Some(context) if out.is_json() => out.json(&as_json(&context, &warnings)?),
         Some(context) => {
             for prepared in &context.references {
                 warn_unsaved(prepared, out);
@@ -167,7 +170,7 @@ pub(super) fn run(
 
 /// Finds out whose file it is. What another tool wrote is read at once, with
 /// what it builds on around it.
-fn open_file(path: PathBuf, out: &Output) -> Result<(SessionId, Source), CliError> {
+fn open_file(path: PathBuf, warnings: &mut Vec<Warning>) -> Result<(SessionId, Source), CliError> {
     let foreign = match detect::capture_file(&path) {
         Ok(foreign) => foreign,
         Err(unknown @ SourceError::UnknownFormat { .. }) => {
@@ -179,21 +182,35 @@ fn open_file(path: PathBuf, out: &Output) -> Result<(SessionId, Source), CliErro
         }
         Err(error) => return Err(error.into()),
     };
-    for notice in &foreign.notices {
-        out.warn(format!("{}: {notice}", path.display()));
-    }
     let capture = foreign.session.capture;
-    Ok((capture.header.id.clone(), Source::Read(Box::new(capture))))
+    let id = capture.header.id.clone();
+    warnings.extend(foreign.notices.iter().map(|notice| Warning {
+        session_id: id.clone(),
+        message: format!("{}: {notice}", path.display()),
+    }));
+    Ok((id, Source::Read(Box::new(capture))))
 }
 
-/// Tells that a source is not all there. No part of a result says so, in JSON
-/// either, so this is told in any case.
-fn warn_damaged(prepared: &PreparedReference) {
-    if let Some(damage) = &prepared.damage {
+/// What the person should know of a source that was read. The context itself
+/// says nothing of it.
+struct Warning {
+    session_id: SessionId,
+    message: String,
+}
+
+impl Warning {
+    /// That a source is not all there.
+    fn damage(prepared: &PreparedReference) -> Option<Self> {
+        let damage = prepared.damage.as_ref()?;
         let label = &prepared.reference.label;
-        output::tell(format!(
-            "the log of {label:?} can't be read whole: {damage}"
-        ));
+        Some(Self {
+            session_id: prepared.reference.session_id.clone(),
+            message: format!("the log of {label:?} can't be read whole: {damage}"),
+        })
+    }
+
+    fn to_json(&self) -> Value {
+        json!({"sessionId": self.session_id, "message": self.message})
     }
 }
 
@@ -244,7 +261,7 @@ fn target(args: &Args) -> Target {
     }
 }
 
-fn as_json(context: &PreparedContext) -> Result<Value, CliError> {
+fn as_json(context: &PreparedContext, warnings: &[Warning]) -> Result<Value, CliError> {
     let data = context
         .references
         .iter()
@@ -260,6 +277,7 @@ fn as_json(context: &PreparedContext) -> Result<Value, CliError> {
         "context": {"text": context.message.text(), "source": context.message.source},
         "data": data,
         "notices": notices,
+        "warnings": warnings.iter().map(Warning::to_json).collect::<Vec<_>>(),
     }))
 }
 

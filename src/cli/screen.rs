@@ -2,10 +2,9 @@
 
 use super::{CliError, models};
 use crate::chat::ReviewPolicy;
-use crate::config::Config;
-use crate::model::Catalogue;
-use crate::model::offline::{self, Offline};
-use crate::reference::ports::ModelRoute;
+use crate::config::ThemeName;
+use crate::model::Chosen;
+use crate::model::offline::Offline;
 use crate::runtime::Services;
 
 /// The directory that the program was started in.
@@ -20,9 +19,15 @@ pub(super) fn open() -> Result<(), CliError> {
     let (home, config) = super::home()?;
     // The home is about to be made, if it is not there.
     let library = super::open_library(&home, &config, Some(home.cache_file()));
-    let (models, catalogue) = models::assembled(&home, &config)?;
+    let (models, _) = models::assembled(&home, &config)?;
+    let route = config.model.clone().unwrap_or_else(Offline::route);
+    let start = Start {
+        chosen: models.choose(&route),
+        review: config.review,
+        theme: config.theme,
+    };
     let services = Services::new(home, library, models, config.references.clone());
-    open_with(services, Start::chosen(&config, &catalogue))
+    open_with(services, start)
 }
 
 /// What a conversation begins with.
@@ -31,35 +36,9 @@ pub(super) fn open() -> Result<(), CliError> {
     expect(dead_code, reason = "without a screen no conversation begins")
 )]
 pub(super) struct Start {
-    route: ModelRoute,
-    context_window: Option<u64>,
-    review: ReviewPolicy,
-}
-
-impl Start {
-    /// The model that the settings name, else the offline one.
-    fn chosen(config: &Config, catalogue: &Catalogue) -> Self {
-        match &config.model {
-            Some(route) if route.provider != offline::PROVIDER => {
-                let known = catalogue.entry(&route.provider, &route.model);
-                Self {
-                    route: route.clone(),
-                    context_window: known.and_then(|entry| entry.facts.context_window),
-                    review: config.review,
-                }
-            }
-            _ => Self::offline(config.review),
-        }
-    }
-
-    /// The model that needs no network.
-    pub(super) fn offline(review: ReviewPolicy) -> Self {
-        Self {
-            route: Offline::route(),
-            context_window: Some(offline::CONTEXT_WINDOW),
-            review,
-        }
-    }
+    pub(super) chosen: Chosen,
+    pub(super) review: ReviewPolicy,
+    pub(super) theme: ThemeName,
 }
 
 /// Says what to run instead where no screen can be opened.
@@ -92,12 +71,16 @@ pub(super) fn open_with(services: Services, start: Start) -> Result<(), CliError
     use crate::tui;
 
     let (slot, draft_file, draft) = begin(&services.home, current_dir())?;
+    let forbids_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     let setup = tui::Setup {
-        route: start.route,
-        context_window: start.context_window,
+        chosen: start.chosen,
         review: start.review,
         max_references: services.resolver.config().max_references(),
-        theme: tui::Theme::new(std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())),
+        theme: tui::Theme::of(if forbids_colour {
+            ThemeName::Mono
+        } else {
+            start.theme
+        }),
         zone: jiff::tz::TimeZone::system(),
     };
     let ended = super::block_on(async {

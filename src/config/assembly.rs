@@ -72,6 +72,7 @@ mod tests {
     use futures_util::StreamExt as _;
 
     use super::*;
+    use crate::model::Request;
     use crate::reference::ports::{ModelRoute, ModelWindows as _};
 
     fn assembled(settings: &str) -> Models {
@@ -107,7 +108,10 @@ mod tests {
             "[providers.own]\napi = \"openai-chat\"\nbase-url = \"http://localhost:1/v1\"\n\
              key = { env = \"IBID_NO_SUCH_KEY\" }",
         );
-        let mut answer = models.stream(&route("own", "m"), Vec::new());
+        let mut answer = models.stream(Request::answer(
+            models.choose(&route("own", "m")).config,
+            Vec::new(),
+        ));
         let error = answer.next().await.unwrap().unwrap_err();
         assert_eq!(error.code(), "MODEL_KEY");
         let text = error.to_string();

@@ -36,6 +36,7 @@ fn the_defaults_file_says_what_holds_without_it() {
     assert_eq!(defaults.model, None);
     let shipped = Given::read(DEFAULTS, Path::new(""), &Given::default()).unwrap();
     assert_eq!(shipped.review, Some(ReviewPolicy::Always));
+    assert_eq!(shipped.theme, Some(defaults.theme));
     assert_eq!(shipped.references.max_references, Some(3));
 }
 
@@ -151,6 +152,10 @@ fn settings_are_taken() {
     let config = parse("review = \"when-omitted\"\n[references]\nmax-bytes = 1000").unwrap();
     assert_eq!(config.review, ReviewPolicy::WhenOmitted);
     assert_eq!(config.references.max_reference_bytes(), Some(1000));
+    for (word, theme) in THEMES {
+        let config = parse(&format!("theme = \"{word}\"")).unwrap();
+        assert_eq!((config.theme, config.theme_word()), (theme, word));
+    }
     let config = parse("model = \"openrouter/openai/gpt-x\"").unwrap();
     let route = config.model.unwrap();
     assert_eq!(

@@ -15,6 +15,7 @@
 //! cannot be among the best however well it matches is counted, which is
 //! quick, and not scored; and only the first rows are ever sorted.
 
+mod few;
 mod learnt;
 mod needle;
 mod scorer;
@@ -27,6 +28,7 @@ use nucleo::{Config, Matcher};
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
+pub use self::few::{Few, Match};
 pub use self::learnt::SearchState;
 use self::learnt::{Learnt, Search};
 use self::needle::{Needles, haystack};

@@ -11,7 +11,7 @@ use super::piece::Piece;
 use super::prompt::{Side, finish, object};
 use super::reading::{self, Sink};
 use super::verdict::Report;
-use super::{FinishReason, Options, Request};
+use super::{FinishReason, Request};
 
 /// The version of the API that every request names.
 pub(super) const VERSION: &str = "2023-06-01";
@@ -21,7 +21,8 @@ pub(super) const VERSION: &str = "2023-06-01";
 const MAX_OUTPUT: u64 = 4096;
 
 /// The body of a request.
-pub(super) fn body(request: &Request, options: &Options) -> Vec<u8> {
+pub(super) fn body(request: &Request) -> Vec<u8> {
+    let options = &request.config.options;
     let prompt = request.prompt();
     let turns = prompt.turns.into_iter().map(|turn| {
         let role = match turn.side {
@@ -35,7 +36,7 @@ pub(super) fn body(request: &Request, options: &Options) -> Vec<u8> {
         ])
     });
     let mut body = object([
-        ("model", request.model.as_str().into()),
+        ("model", request.config.model.as_str().into()),
         (
             "max_tokens",
             options.max_output.unwrap_or(MAX_OUTPUT).into(),

@@ -10,6 +10,7 @@ use futures_util::stream::{self, StreamExt as _};
 use super::catalogue::{Catalogue, Layer, Origin};
 use super::{
     AnswerStream, Endpoint, Facts, HttpProvider, ModelError, ModelInfo, Provider, Request,
+    RequestConfig,
 };
 
 /// A provider whose models are known by four layers, each over the one before:
@@ -112,6 +113,13 @@ impl Provider for Configured {
             *self.told.write().unwrap_or_else(PoisonError::into_inner) = told.collect();
             Ok(self.models())
         })
+    }
+
+    fn config(&self, model: &str) -> RequestConfig {
+        match &self.asked {
+            Ok(provider) => provider.config(model),
+            Err(_) => RequestConfig::plain(&self.name, model),
+        }
     }
 
     fn stream(&self, request: Request) -> AnswerStream {

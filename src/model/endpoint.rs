@@ -99,6 +99,14 @@ pub struct Options {
     pub extra: Map<String, Value>,
 }
 
+impl Options {
+    /// Whether they shape nothing.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// A server with models.
 #[derive(Clone)]
 pub struct Endpoint {

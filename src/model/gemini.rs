@@ -13,7 +13,7 @@ use super::piece::Piece;
 use super::prompt::{Side, finish, object};
 use super::reading::{self, Sink};
 use super::verdict::Report;
-use super::{FinishReason, Options, Request};
+use super::{FinishReason, Request};
 
 /// The address of a model behind the base URL. Whatever the model's name
 /// holds, it stays one segment of the path.
@@ -33,7 +33,8 @@ pub(super) fn path(model: &str) -> String {
 }
 
 /// The body of a request. The model is not in it.
-pub(super) fn body(request: &Request, options: &Options) -> Vec<u8> {
+pub(super) fn body(request: &Request) -> Vec<u8> {
+    let options = &request.config.options;
     let prompt = request.prompt();
     let turns = prompt.turns.into_iter().map(|turn| {
         let role = match turn.side {

@@ -105,7 +105,7 @@ fn known(model: &str) -> Result<(), ModelError> {
 /// Reading the request is off the async threads: a citation may hold hundreds
 /// of megabytes. Called off, it ends by itself and leaves nothing behind.
 async fn compose(request: Request) -> Result<Answer, ModelError> {
-    known(&request.model)?;
+    known(&request.config.model)?;
     tokio::task::spawn_blocking(move || Answer::to(&request.messages))
         .await
         .map_err(|panic| ModelError::Failed {
@@ -144,13 +144,12 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
+    use crate::model::RequestConfig;
     use crate::session::Message;
 
     fn request(message: &Arc<Message>) -> Request {
-        Request {
-            model: MODEL.to_owned(),
-            messages: vec![Arc::clone(message)],
-        }
+        let config = RequestConfig::plain(PROVIDER, MODEL);
+        Request::answer(config, vec![Arc::clone(message)])
     }
 
     async fn deltas(provider: &Offline, message: &Arc<Message>) -> Vec<Delta> {
@@ -230,10 +229,8 @@ mod tests {
     #[tokio::test]
     async fn another_model_is_not_found() {
         let provider = Offline::default();
-        let answer = provider.stream(Request {
-            model: "large".to_owned(),
-            messages: Vec::new(),
-        });
+        let large = RequestConfig::plain(PROVIDER, "large");
+        let answer = provider.stream(Request::answer(large, Vec::new()));
         let from_answer = answer.try_collect::<Vec<_>>().await.unwrap_err();
         let from_info = provider.model_info("large").await.unwrap_err();
         assert_eq!(from_answer.code(), "MODEL_NOT_FOUND");

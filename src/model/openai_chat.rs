@@ -13,12 +13,13 @@ use super::piece::Piece;
 use super::prompt::{finish, object};
 use super::reading::{self, Sink};
 use super::verdict::{Report, Verdict};
-use super::{FinishReason, Options, Request};
+use super::{FinishReason, Request};
 
 /// The body of a request.
-pub(super) fn body(request: &Request, options: &Options) -> Vec<u8> {
+pub(super) fn body(request: &Request) -> Vec<u8> {
+    let options = &request.config.options;
     let mut body = object([
-        ("model", request.model.as_str().into()),
+        ("model", request.config.model.as_str().into()),
         ("messages", request.prompt().role_messages(true).into()),
         ("stream", true.into()),
         ("stream_options", object([("include_usage", true.into())])),

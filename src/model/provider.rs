@@ -14,7 +14,7 @@ use super::reading::{Flaw, Reading};
 use super::retry::{self, Policy};
 use super::{
     AnswerStream, Api, Delta, Endpoint, ModelError, ModelInfo, Options, Provider, Request,
-    TimeLimit, connect, listing,
+    RequestConfig, TimeLimit, connect, listing,
 };
 
 /// The models of one [`Endpoint`]. Cheap to clone.
@@ -60,11 +60,8 @@ impl HttpProvider {
         self.0.endpoint.api
     }
 
-    /// What shapes a request to this model beside its messages. It never
-    /// changes while the provider lives. With it and [`Api::body`] the body of
-    /// a request can be made again from a log.
-    #[must_use]
-    pub fn options(&self, model: &str) -> Options {
+    /// What shapes a request to this model beside its messages.
+    fn options(&self, model: &str) -> Options {
         let endpoint = &self.0.endpoint;
         let mut options = endpoint.options.clone();
         // Only this format must be told; for the others, no limit of ours is
@@ -134,6 +131,14 @@ impl Provider for HttpProvider {
         })
     }
 
+    fn config(&self, model: &str) -> RequestConfig {
+        RequestConfig {
+            api: Some(self.api()),
+            options: self.options(model),
+            ..RequestConfig::plain(self.name(), model)
+        }
+    }
+
     fn stream(&self, request: Request) -> AnswerStream {
         let provider = self.clone();
         let answer = stream::once(async move {
@@ -165,14 +170,13 @@ struct Call {
 impl HttpProvider {
     /// The body is made off the async threads: a citation may be large.
     async fn prepare(&self, request: Request) -> Result<Call, ModelError> {
-        let model: Arc<str> = request.model.as_str().into();
+        let model: Arc<str> = request.config.model.as_str().into();
         let (provider, id) = (self.clone(), Arc::clone(&model));
         tokio::task::spawn_blocking(move || {
-            let options = provider.options(&id);
             Ok(Call {
                 server: provider.0.server()?,
                 api: provider.api(),
-                body: provider.api().body(&request, &options).into(),
+                body: provider.api().body(&request).into(),
                 model: id,
             })
         })

@@ -4,20 +4,18 @@ use reqwest::header::{HeaderName, HeaderValue};
 
 use super::decoder::Framing;
 use super::reading::Reader;
-use super::{Api, Options, Request};
+use super::{Api, Request};
 use super::{anthropic, gemini, ollama, openai_chat, openai_responses};
 
 impl Api {
-    /// The body of a request, byte for byte as it is sent. The same model,
-    /// messages and options always give the same bytes.
-    #[must_use]
-    pub fn body(self, request: &Request, options: &Options) -> Vec<u8> {
+    /// The body of a request in this format.
+    pub(super) fn body(self, request: &Request) -> Vec<u8> {
         match self {
-            Self::OpenaiChat => openai_chat::body(request, options),
-            Self::OpenaiResponses => openai_responses::body(request, options),
-            Self::Anthropic => anthropic::body(request, options),
-            Self::Gemini => gemini::body(request, options),
-            Self::Ollama => ollama::body(request, options),
+            Self::OpenaiChat => openai_chat::body(request),
+            Self::OpenaiResponses => openai_responses::body(request),
+            Self::Anthropic => anthropic::body(request),
+            Self::Gemini => gemini::body(request),
+            Self::Ollama => ollama::body(request),
         }
     }
 

@@ -1,13 +1,15 @@
 //! Preparing, logging and asking: the jobs of a turn.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::{FutureExt, Stream, StreamExt};
+use tokio::time::{Instant, sleep_until};
 
 use super::{Done, Runtime};
-use crate::chat::{ChatEvent, Generation, Step};
+use crate::chat::{ChatEvent, Generation, RequestHeader, Step};
 use crate::model::{Delta, ModelError};
-use crate::reference::ports::{ModelRoute, SpillRef};
+use crate::reference::ports::SpillRef;
 use crate::reference::resolver::{PreparedStep, StepDecision, Target};
 use crate::reference::{PreparedContext, ReferenceError};
 use crate::session::{Event, Message};
@@ -50,28 +52,38 @@ impl Runtime {
     pub(super) fn ask(
         &mut self,
         generation: Generation,
-        route: ModelRoute,
+        header: Arc<RequestHeader>,
         surface: Vec<Arc<Event>>,
     ) {
         let token = self.token(generation);
         let models = self.services.models.clone();
         let done = self.done.clone();
         tokio::spawn(async move {
-            let messages = surface
-                .iter()
-                .filter_map(|event| event.message())
-                .map(|message| Arc::new(message.clone()))
-                .collect();
             // Fused: a burst may find the end before the loop does.
-            let mut answer = models.stream(&route, messages).fuse();
+            let mut answer = models.stream(header.request(&surface)).fuse();
+            drop(surface);
+            let mut keep_at = None;
             let error = loop {
-                let Some(next) = token.run_until_cancelled(answer.next()).await else {
-                    return;
+                let next = tokio::select! {
+                    biased;
+                    () = token.cancelled() => return,
+                    () = reached(keep_at) => {
+                        keep_at = None;
+                        let event = ChatEvent::Keep(generation);
+                        if done.send(Done::Chat(event)).await.is_err() {
+                            return;
+                        }
+                        continue;
+                    }
+                    next = answer.next() => next,
                 };
                 match next {
                     None => break None,
                     Some(Err(error)) => break Some(error),
                     Some(Ok(delta)) => {
+                        if matches!(delta, Delta::Text(_) | Delta::Reasoning(_)) {
+                            keep_at.get_or_insert_with(|| Instant::now() + KEEP);
+                        }
                         let (delta, after) = with_what_is_there(delta, &mut answer);
                         for delta in [Some(delta), after].into_iter().flatten() {
                             let event = match delta {
@@ -89,6 +101,18 @@ impl Runtime {
             let event = ChatEvent::AnswerEnded(generation, error);
             let _ = done.send(Done::Chat(event)).await;
         });
+    }
+}
+
+/// How long a piece of an answer waits at most before it is written to the
+/// log, together with what came meanwhile.
+const KEEP: Duration = Duration::from_millis(150);
+
+/// Waits for this moment, for ever where there is none.
+async fn reached(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -7,11 +7,13 @@ use tokio_util::task::TaskTracker;
 
 use super::{Done, Runtime, Services, failure};
 use crate::aside::recoverable;
-use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part};
+use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part, unfinished};
 use crate::library::{Facts, Library, LiveSession, StoredLogs};
 use crate::reference::Reference;
 use crate::reference::projection::{Capture, capture};
-use crate::session::{Event, Header, Millis, NewEvent, Payload, Session, SessionId};
+use crate::session::{
+    Entry, Event, Header, Millis, NewEvent, Session, SessionId, Title, TitleSource,
+};
 use crate::store::{DraftFile, Home, SessionWriter, StoreError, log};
 use crate::threads::lock;
 
@@ -49,13 +51,10 @@ impl Slot {
     pub(super) fn append(
         &mut self,
         home: &Home,
-        payloads: Vec<Payload>,
+        entries: Vec<Entry>,
     ) -> Result<Vec<Arc<Event>>, StoreError> {
         let now = Millis::now();
-        let events = payloads
-            .into_iter()
-            .map(|payload| NewEvent::plain(now, payload))
-            .collect();
+        let events = entries.into_iter().map(|entry| entry.at(now)).collect();
         match self {
             Self::Stored(writer) => writer.append_all(events),
             Self::New(header) => {
@@ -68,6 +67,17 @@ impl Slot {
             }),
         }
     }
+}
+
+/// Where a person goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// One that is stored.
+    Stored(SessionId),
+    /// A new one.
+    New,
+    /// A new one that cites another, and so carries it on.
+    Citing(Reference),
 }
 
 /// A session that can be gone on in. Dropping it lets the session go.
@@ -137,7 +147,7 @@ impl InOrder {
         Self(asked)
     }
 
-    fn run(&self, work: impl FnOnce() + Send + 'static) {
+    pub(super) fn run(&self, work: impl FnOnce() + Send + 'static) {
         // It is taken for as long as this is there.
         let _ = self.0.send(Box::new(work));
     }
@@ -146,7 +156,7 @@ impl InOrder {
 impl Runtime {
     /// Writes to the log. Once begun a write is never called off: what is in
     /// the log is what happened.
-    pub(super) fn log(&mut self, generation: Generation, payloads: Vec<Payload>) {
+    pub(super) fn log(&mut self, generation: Generation, entries: Vec<Entry>) {
         let slot = Arc::clone(&self.slot);
         let draft = self.drafts.held();
         let Services { home, library, .. } = self.services.clone();
@@ -157,7 +167,7 @@ impl Runtime {
             // saved here is tried again, and told then.
             let _ = draft.save();
             let is_new = matches!(&*lock(&slot), Slot::New(_));
-            let logged = lock(&slot).append(&home, payloads);
+            let logged = lock(&slot).append(&home, entries);
             let logged = logged.map_err(|error| failure(error.code(), error));
             let is_stored = logged.is_ok();
             if is_new && is_stored {
@@ -171,9 +181,11 @@ impl Runtime {
         });
     }
 
-    /// Opens another session, to go on in it. The one before stays as it is.
-    pub(super) fn open(&self, id: SessionId) {
+    /// Opens another session, to go on in it. The one before stays as it is. A
+    /// new one is of the directory of the one that is open.
+    pub(super) fn open(&self, place: Destination) {
         let home = self.services.home.clone();
+        let slot = Arc::clone(&self.slot);
         let done = self.done.clone();
         let left = self.drafts.left();
         let all = self.all.clone();
@@ -182,29 +194,30 @@ impl Runtime {
             if all.is_cancelled() {
                 return;
             }
-            let settled = left.settle(&id);
-            let opened = settled.and_then(|()| open_session(&home, &id).map(Box::new));
+            let cwd = || lock(&slot).session().header().cwd.clone();
+            let opened = match &place {
+                Destination::Stored(id) => left.settle(id).and_then(|()| open_session(&home, id)),
+                Destination::New => begun_with(&home, cwd(), None),
+                Destination::Citing(cited) => begun_with(&home, cwd(), Some(cited.clone())),
+            };
+            let opened = opened.map(Box::new);
             let opened = opened.map_err(|error| failure(error.code(), error));
-            let _ = done.blocking_send(Done::Opened(id, opened));
+            let _ = done.blocking_send(Done::Opened(place, opened));
         });
     }
 
-    /// Begins a session that cites another one, in the directory of the one
-    /// that is open.
-    pub(super) fn begin_citing(&self, cited: Reference) {
-        let home = self.services.home.clone();
-        let slot = Arc::clone(&self.slot);
+    /// Gives a session that is not open here a title. Nobody else may have it
+    /// open either.
+    pub(super) fn rename(&self, id: SessionId, title: String) {
+        let Services { home, library, .. } = self.services.clone();
         let done = self.done.clone();
-        let all = self.all.clone();
         self.in_order.run(move || {
-            if all.is_cancelled() {
-                return;
-            }
-            let cwd = lock(&slot).session().header().cwd.clone();
-            let id = cited.session_id.clone();
-            let opened = begun_citing(&home, cwd, cited).map(Box::new);
-            let opened = opened.map_err(|error| failure(error.code(), error));
-            let _ = done.blocking_send(Done::Opened(id, opened));
+            let told = match rename(&home, &library, &id, &title) {
+                Ok(title) => Notice::Info(format!("renamed to \u{201c}{title}\u{201d}")),
+                Err(error) => Notice::Failed(failure(error.code(), error)),
+            };
+            let _ = done.blocking_send(Done::Notice(told));
+            let _ = done.blocking_send(Done::LibraryChanged);
         });
     }
 
@@ -268,6 +281,22 @@ fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
     }
 }
 
+/// Writes a title that a person chose to a stored session. Gives it as it
+/// stands there.
+fn rename(
+    home: &Home,
+    library: &Library,
+    id: &SessionId,
+    title: &str,
+) -> Result<String, StoreError> {
+    let (mut writer, _) = SessionWriter::open(home, id)?;
+    let named = Title::event(title, TitleSource::Person);
+    writer.append(NewEvent::plain(Millis::now(), named))?;
+    let title = writer.session().display_title().unwrap_or_default();
+    note(library, home, &Mutex::new(Slot::Stored(Box::new(writer))));
+    Ok(title)
+}
+
 /// Begins a session in a directory, or takes up what a program that is gone
 /// was writing there.
 ///
@@ -287,24 +316,27 @@ pub fn begin(
     Ok((slot, file, draft))
 }
 
-/// Begins a session in a directory whose draft cites another one.
-pub(crate) fn begun_citing(
+/// Begins a session in a directory; its draft cites another one, if one is
+/// given.
+pub(crate) fn begun_with(
     home: &Home,
     cwd: Option<String>,
-    cited: Reference,
+    cited: Option<Reference>,
 ) -> Result<Opened, StoreError> {
     let draft_file = hold_new_draft(home, cwd.clone())?;
     let slot = new_slot(&draft_file, cwd);
-    let draft = Draft {
+    let draft = cited.map(|cited| Draft {
         parts: vec![Part::Element(cited.into()), Part::Text(" ".to_owned())],
-    };
-    draft_file.save(&KeptDraft {
-        departed: None,
-        typed: draft.clone(),
-    })?;
+    });
+    if let Some(typed) = draft.clone() {
+        draft_file.save(&KeptDraft {
+            departed: None,
+            typed,
+        })?;
+    }
     Ok(Opened {
         session: slot.session(),
-        draft: Some(draft),
+        draft,
         note: None,
         hold: Hold { slot, draft_file },
     })
@@ -323,18 +355,39 @@ fn new_slot(draft: &DraftFile, cwd: Option<String>) -> Slot {
 
 /// Opens a session for writing, with its draft.
 pub(crate) fn open_session(home: &Home, id: &SessionId) -> Result<Opened, StoreError> {
-    let (writer, recovered) = SessionWriter::open(home, id)?;
+    let (mut writer, recovered) = SessionWriter::open(home, id)?;
     let cwd = recovered.session.header().cwd.clone();
     let draft_file = DraftFile::hold(home, id.clone(), cwd)?;
     let kept = draft_file.load::<KeptDraft>();
-    let note = log::damage(&recovered.notices).map(|damage| damage.to_string());
+    let mut notes: Vec<String> = log::damage(&recovered.notices)
+        .map(|damage| damage.to_string())
+        .into_iter()
+        .collect();
+    // Without it the session can still be read, and gone on in later.
+    if let Err(error) = end_turn(&mut writer) {
+        notes.push(format!("its last turn could not be ended: {error}"));
+    }
+    let session = writer.session().clone();
     Ok(Opened {
-        draft: kept.map(|kept| kept.left_in(&recovered.session)),
-        session: recovered.session,
-        note,
+        draft: kept.map(|kept| kept.left_in(&session)),
+        session,
+        note: (!notes.is_empty()).then(|| notes.join("; ")),
         hold: Hold {
             slot: Slot::Stored(Box::new(writer)),
             draft_file,
         },
     })
+}
+
+/// Ends a turn that was left open by a program that ended itself.
+fn end_turn(writer: &mut SessionWriter) -> Result<(), StoreError> {
+    let end = unfinished(writer.session());
+    if end.is_empty() {
+        return Ok(());
+    }
+    let now = Millis::now();
+    let end = end.into_iter();
+    writer
+        .append_all(end.map(|payload| NewEvent::plain(now, payload)).collect())
+        .map(drop)
 }

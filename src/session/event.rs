@@ -305,6 +305,50 @@ impl NewEvent {
     }
 }
 
+/// An event that is to be written, before its moment is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    payload: Payload,
+    /// The range that it takes the place of, and all that it was made from.
+    instead: Option<((Seq, Seq), Vec<Seq>)>,
+}
+
+impl Entry {
+    /// A message in place of `start..=end`, made from `sources`.
+    #[must_use]
+    pub fn replacing(payload: Payload, range: (Seq, Seq), sources: Vec<Seq>) -> Self {
+        Self {
+            payload,
+            instead: Some((range, sources)),
+        }
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn payload(&self) -> &Payload {
+        &self.payload
+    }
+
+    /// The event of this moment.
+    #[must_use]
+    pub fn at(self, time: Millis) -> NewEvent {
+        match self.instead {
+            None => NewEvent::plain(time, self.payload),
+            Some((range, sources)) => NewEvent::replacing(time, self.payload, range, sources),
+        }
+    }
+}
+
+impl From<Payload> for Entry {
+    /// A message at the end of the surface, or a log-only event.
+    fn from(payload: Payload) -> Self {
+        Self {
+            payload,
+            instead: None,
+        }
+    }
+}
+
 /// An event in its session's log. It never changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {

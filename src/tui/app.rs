@@ -4,13 +4,17 @@
 //! time goes out as a [`Job`] and comes back as a [`Msg`].
 
 mod citing;
+mod commanding;
 pub(super) mod composing;
 mod drawing;
 mod keys;
 mod looking;
+mod naming;
 mod picking;
 #[cfg(test)]
 mod tests;
+
+use naming::Naming;
 
 use super::editor::Editor;
 use super::history::History;
@@ -20,9 +24,9 @@ use super::pane::Pane;
 use super::theme::Theme;
 use super::transcript::TranscriptState;
 use crate::chat::{Chat, ChatEvent, Draft, Effect, Failure, KeptDraft, Notice, ReviewPolicy};
-use crate::reference::ports::ModelRoute;
-use crate::runtime::{Done, Job, Opened};
-use crate::session::{Millis, Session, SessionId};
+use crate::model::Chosen;
+use crate::runtime::{Destination, Done, Job, Opened};
+use crate::session::{Millis, Session};
 
 /// What happens to the screen.
 #[derive(Debug)]
@@ -55,10 +59,8 @@ pub enum Cmd {
 /// What the app is set up with.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The model that answers.
-    pub route: ModelRoute,
-    /// Its context window in tokens, when it is known.
-    pub context_window: Option<u64>,
+    /// The model that answers first.
+    pub chosen: Chosen,
     /// When a citing message is shown before it goes.
     pub review: ReviewPolicy,
     /// How many sessions a message can cite.
@@ -69,15 +71,15 @@ pub struct Setup {
     pub zone: jiff::tz::TimeZone,
 }
 
-/// The popup under an `@`.
+/// The popup under an `@` or a `/`.
 #[derive(Debug)]
 struct Popup {
-    /// The byte of the draft where the `@` stands.
+    /// The byte of the draft where that stands.
     start: usize,
     listed: Listed,
 }
 
-/// The `@` whose popup was closed by hand.
+/// The `@` or `/` whose popup was closed by hand.
 #[derive(Clone, Copy, Debug)]
 struct Dismissed {
     start: usize,
@@ -120,14 +122,18 @@ pub struct App {
     pub(super) now: Millis,
     popup: Option<Popup>,
     dismissed: Option<Dismissed>,
+    /// The draft's revision that is sent as a message, whatever it looks like.
+    as_message: Option<u64>,
     /// The list over the conversation: of sessions, or of what was said.
     list: Option<Listed>,
+    /// The session of the list that is being given a title.
+    naming: Option<Naming>,
     /// A session that is looked at, or the draft's references.
     pane: Option<Pane>,
     /// A session that was looked at when the draft's references came over it.
     under: Option<Pane>,
     /// The session that is being opened, to go on in it.
-    opening: Option<SessionId>,
+    opening: Option<Destination>,
     help: Option<usize>,
     armed: Armed,
     /// The person was told that going on elsewhere leaves an answer unsaved.
@@ -150,7 +156,7 @@ impl App {
             editor.set(draft);
         }
         let mut app = Self {
-            chat: Chat::new(session, setup.route.clone(), setup.review),
+            chat: Chat::new(session, setup.chosen.clone(), setup.review),
             setup,
             kept: (editor.revision(), None),
             editor,
@@ -161,7 +167,9 @@ impl App {
             now: Millis(0),
             popup: None,
             dismissed: None,
+            as_message: None,
             list: None,
+            naming: None,
             pane: None,
             under: None,
             opening: None,
@@ -188,10 +196,13 @@ impl App {
                 Layer::Pane
             };
         }
+        if self.naming.is_some() {
+            return Layer::Naming;
+        }
         match self.list {
             Some(Listed::Sessions(_)) => return Layer::Sessions,
             Some(Listed::Texts(_)) => return Layer::Texts,
-            None => {}
+            Some(Listed::Commands(_)) | None => {}
         }
         if self.popup.is_some() {
             return Layer::Popup;
@@ -212,7 +223,7 @@ impl App {
             }
             Msg::Edited(text) => self.edited(text),
         };
-        cmds.extend(self.follow_mention());
+        cmds.extend(self.follow_token());
         // What is written to the log comes after the draft that it is of.
         let kept = self.keep_draft().into_iter();
         kept.chain(cmds).collect()
@@ -258,7 +269,7 @@ impl App {
                 self.looked(&id, &outcome);
                 Vec::new()
             }
-            Done::Opened(id, outcome) => self.opened(&id, outcome),
+            Done::Opened(place, outcome) => self.opened(&place, outcome),
             Done::Notice(notice) => {
                 self.notice = Some(notice);
                 Vec::new()
@@ -286,6 +297,7 @@ impl App {
                     self.history.leave();
                     let typed_since = self.editor.take();
                     self.editor.set(draft.followed_by(typed_since));
+                    self.as_message = Some(self.editor.revision());
                 }
                 Effect::Say(notice) => self.notice = Some(notice),
                 other => cmds.push(Cmd::Job(Job::Chat(other))),
@@ -298,8 +310,8 @@ impl App {
 
     /// Another session is shown from now on, unless that was given up, or this
     /// one has something under way by now.
-    fn opened(&mut self, id: &SessionId, outcome: Result<Box<Opened>, Failure>) -> Vec<Cmd> {
-        if self.opening.as_ref() != Some(id) {
+    fn opened(&mut self, place: &Destination, outcome: Result<Box<Opened>, Failure>) -> Vec<Cmd> {
+        if self.opening.as_ref() != Some(place) {
             return Vec::new();
         }
         self.opening = None;

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 mod cells;
+mod command;
 mod content;
 mod history;
 mod mention;
@@ -20,6 +21,7 @@ mod wrap;
 mod tests;
 
 pub use crate::chat::draft::{Draft, Element, Part};
+pub use command::CommandQuery;
 pub use mention::MentionQuery;
 pub use rows::{Point, Row, Rows, Span, SpanKind};
 
@@ -150,7 +152,7 @@ impl Editor {
         self.insert_char('\n');
     }
 
-    /// Inserts a paste, as one edit. Its line breaks become `\n`; nothing in it starts a mention; a paste longer than
+    /// Inserts a paste, as one edit. Its line breaks become `\n`; nothing in it starts a mention or a command; a paste longer than
     /// [`LONGEST_PLAIN_PASTE`] becomes an element.
     pub fn paste(&mut self, text: &str) {
         let text = content::with_plain_breaks(text);

@@ -91,14 +91,22 @@ pub fn tokens(tokens: u64) -> String {
 /// The time of day of a moment, such as `14:02:11`.
 #[must_use]
 pub fn clock(moment: Millis, zone: &jiff::tz::TimeZone) -> String {
-    jiff::Timestamp::from_millisecond(moment.0)
-        .map(|moment| {
-            moment
-                .to_zoned_datetime(zone.clone())
-                .strftime("%H:%M:%S")
-                .to_string()
-        })
-        .unwrap_or_default()
+    told(moment, zone, "%H:%M:%S")
+}
+
+/// A moment as it can stand in the name of a file, such as `20261202-140211`.
+#[must_use]
+pub fn stamp(moment: Millis, zone: &jiff::tz::TimeZone) -> String {
+    told(moment, zone, "%Y%m%d-%H%M%S")
+}
+
+fn told(moment: Millis, zone: &jiff::tz::TimeZone, form: &str) -> String {
+    let moment = jiff::Timestamp::from_millisecond(moment.0);
+    let moment = moment.map(|moment| moment.to_zoned_datetime(zone.clone()));
+    moment.map_or_else(
+        |_| String::new(),
+        |moment| moment.strftime(form).to_string(),
+    )
 }
 
 /// The spinner as it looks at a moment.

@@ -18,6 +18,8 @@ pub enum Layer {
     Sessions,
     /// The search of what was said.
     Texts,
+    /// The title being given to a session of the list.
+    Naming,
     /// The table of keys.
     Help,
 }
@@ -28,11 +30,12 @@ impl Layer {
     pub fn title(self) -> &'static str {
         match self {
             Self::Composer => "Writing",
-            Self::Popup => "Citing (after @)",
+            Self::Popup => "Citing (after @), commands (after /)",
             Self::Pane => "Preview and review",
             Self::PaneSearch => "Searching in a preview",
             Self::Sessions => "Sessions",
             Self::Texts => "Searching all sessions",
+            Self::Naming => "Naming a session",
             Self::Help => "This help",
         }
     }
@@ -47,6 +50,7 @@ impl Layer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     Accept,
+    Complete,
     Send,
     Newline,
     Escape,
@@ -55,6 +59,8 @@ pub enum Action {
     Preview,
     Sessions,
     Texts,
+    Rename,
+    Export,
     Help,
     ExternalEditor,
     Suspend,
@@ -200,7 +206,7 @@ const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
 pub const BINDINGS: &[Binding] = {
     use Action as A;
     use KeyCode as K;
-    use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions, Texts};
+    use Layer::{Composer, Help, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
     &[
         bind(Composer, &[key(K::Enter)], A::Send, "send"),
         bind(Composer, &[ctrl('j'), with(ALT, K::Enter), with(SHIFT, K::Enter)], A::Newline, "break the line"),
@@ -236,7 +242,8 @@ pub const BINDINGS: &[Binding] = {
         bind(Composer, &[ctrl('_'), ctrl('/'), ctrl('7')], A::Undo, "undo"),
         bind(Composer, &[alt('_'), alt('/')], A::Redo, "redo"),
 
-        bind(Popup, &[key(K::Enter), key(K::Tab)], A::Accept, "accept"),
+        bind(Popup, &[key(K::Enter)], A::Accept, "accept"),
+        bind(Popup, &[key(K::Tab)], A::Complete, "accept; complete a command"),
         bind(Popup, &[key(K::Esc)], A::Escape, "close"),
         bind(Popup, &[ctrl('o')], A::Preview, "look at the session"),
         bind(Popup, &[key(K::Down), ctrl('n')], A::Down, "next"),
@@ -273,6 +280,8 @@ pub const BINDINGS: &[Binding] = {
         bind(Sessions, &[key(K::Enter)], A::Accept, "resume; read one of another tool"),
         bind(Sessions, &[key(K::Esc), ctrl('c'), ctrl('t')], A::Escape, "close"),
         bind(Sessions, &[ctrl('o')], A::Preview, "look at the session"),
+        bind(Sessions, &[ctrl('r')], A::Rename, "rename"),
+        bind(Sessions, &[ctrl('e')], A::Export, "export as Markdown, into this directory"),
         bind(Sessions, &[key(K::Down), ctrl('n')], A::Down, "next"),
         bind(Sessions, &[key(K::Up), ctrl('p')], A::Up, "previous"),
         bind(Sessions, &[key(K::PageDown)], A::PageDown, "a page on"),
@@ -297,6 +306,13 @@ pub const BINDINGS: &[Binding] = {
         bind(Texts, &[ctrl('u')], A::KillToStart, "clear the search"),
         bind(Texts, &[key(K::F(1))], A::Help, "help"),
         bind(Texts, &[ctrl('z')], A::Suspend, ""),
+
+        bind(Naming, &[key(K::Enter)], A::Accept, "rename"),
+        bind(Naming, &[key(K::Esc), ctrl('c')], A::Escape, "keep the title"),
+        bind(Naming, &[key(K::Backspace), ctrl('h')], A::Backspace, "delete back"),
+        bind(Naming, &[ctrl('u')], A::KillToStart, "clear"),
+        bind(Naming, &[key(K::F(1))], A::Help, "help"),
+        bind(Naming, &[ctrl('z')], A::Suspend, ""),
 
         bind(Help, &[key(K::Esc), key(K::F(1)), key(K::Enter), plain('q'), ctrl('c')], A::Escape, "close"),
         bind(Help, &[key(K::Up), plain('k'), ctrl('p')], A::Up, "up"),
@@ -378,19 +394,21 @@ mod tests {
 
     #[test]
     fn every_layer_can_be_left() {
-        use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions, Texts};
+        use Layer::{Composer, Help, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
         let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
-        for layer in [Composer, Popup, Pane, PaneSearch, Sessions, Texts, Help] {
+        for layer in [
+            Composer, Popup, Pane, PaneSearch, Sessions, Texts, Naming, Help,
+        ] {
             assert_eq!(action(layer, &escape), Some(Action::Escape));
         }
     }
 
     #[test]
     fn help_and_suspending_are_there_in_every_layer() {
-        use Layer::{Composer, Help, Pane, PaneSearch, Popup, Sessions, Texts};
+        use Layer::{Composer, Help, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
         let help = KeyEvent::new(KeyCode::F(1), KeyModifiers::NONE);
         let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
-        for layer in [Composer, Popup, Pane, PaneSearch, Sessions, Texts] {
+        for layer in [Composer, Popup, Pane, PaneSearch, Sessions, Texts, Naming] {
             assert_eq!(action(layer, &help), Some(Action::Help), "{layer:?}");
             assert_eq!(action(layer, &suspend), Some(Action::Suspend), "{layer:?}");
         }

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::command_list::CommandList;
 use super::human;
 use super::list::List;
 use super::pane::Spot;
@@ -21,6 +22,8 @@ pub enum Listed {
     Sessions(Picker),
     /// Sessions by what was said in them.
     Texts(TextPicker),
+    /// Commands by their words.
+    Commands(CommandList),
 }
 
 impl Listed {
@@ -30,6 +33,7 @@ impl Listed {
         match self {
             Self::Sessions(picker) => &picker.list,
             Self::Texts(picker) => &picker.list,
+            Self::Commands(commands) => &commands.list,
         }
     }
 
@@ -38,6 +42,7 @@ impl Listed {
         match self {
             Self::Sessions(picker) => &mut picker.list,
             Self::Texts(picker) => &mut picker.list,
+            Self::Commands(commands) => &mut commands.list,
         }
     }
 
@@ -47,15 +52,18 @@ impl Listed {
         match self {
             Self::Sessions(picker) => &picker.query().text,
             Self::Texts(picker) => &picker.query().text,
+            Self::Commands(commands) => commands.typed(),
         }
     }
 
-    /// The selected session, as a mention means it.
+    /// The selected session, as a mention means it; none where no sessions are
+    /// listed.
     #[must_use]
     pub fn selected(&self) -> Option<Reference> {
         let (id, label) = match self {
             Self::Sessions(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
             Self::Texts(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
+            Self::Commands(_) => return None,
         };
         Some(Reference {
             session_id: id.clone(),
@@ -67,7 +75,7 @@ impl Listed {
     #[must_use]
     pub fn spot(&self) -> Option<Spot> {
         match self {
-            Self::Sessions(_) => None,
+            Self::Sessions(_) | Self::Commands(_) => None,
             Self::Texts(picker) => picker.spot(),
         }
     }
@@ -78,6 +86,7 @@ impl Listed {
         match self {
             Self::Sessions(picker) => picker.height(),
             Self::Texts(picker) => picker.height(),
+            Self::Commands(commands) => commands.list.wanted_height(),
         }
         .max(1)
     }
@@ -89,6 +98,7 @@ impl Listed {
         let (mut counter, progress) = match self {
             Self::Sessions(picker) => (picker.counter(), picker.progress()),
             Self::Texts(picker) => (picker.counter(), None),
+            Self::Commands(commands) => (commands.counter(), None),
         };
         if self.list().is_slow(now) {
             counter = format!("{} {counter}", human::spinner(now));
@@ -110,6 +120,7 @@ impl Listed {
                 let asks = !picker.is_blank() && picker.list.outdated(now);
                 asks.then(|| Job::Search(picker.query().clone()))
             }
+            Self::Commands(_) => None,
         }
     }
 
@@ -118,6 +129,7 @@ impl Listed {
         match self {
             Self::Sessions(picker) => picker.render(area, buf, theme, now),
             Self::Texts(picker) => picker.render(area, buf, theme, now),
+            Self::Commands(commands) => commands.render(area, buf, theme),
         }
     }
 }

@@ -7,9 +7,17 @@ use ratatui::buffer::{Buffer, CellWidth as _};
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
+use super::theme::Theme;
+use crate::config::ThemeName;
+
 /// Text that tries everything a text can try.
 pub(super) const HOSTILE: &str = "\x1b[31mred\x1b]0;x\x07\u{9b}2J \u{202e}rlo\u{2066} \
      </referenced-sessions> a\u{200b}b\rc\td\u{2028}e 世界 👩‍💻 x\u{301}";
+
+/// The theme whose screens are compared.
+pub(super) fn mono() -> Theme {
+    Theme::of(ThemeName::Mono)
+}
 
 /// Draws a widget on a terminal of this size and gives the screen as text.
 pub(super) fn screen<W: StatefulWidget>(

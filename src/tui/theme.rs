@@ -5,6 +5,8 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use crate::config::ThemeName;
+
 /// One style for each thing that is told apart on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
@@ -41,50 +43,89 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// The default theme; with `no_color`, bold, dim, underlined and reversed
-    /// text alone.
+    /// The theme of a name. Without colour there is bold, dim, underlined and
+    /// reversed text alone.
     #[must_use]
-    pub fn new(no_color: bool) -> Self {
+    pub fn of(name: ThemeName) -> Self {
+        let hues = Hues::of(name);
         let style = |color: Option<Color>, modifier: Modifier| {
             let style = Style::new().add_modifier(modifier);
-            match color {
-                Some(color) if !no_color => style.fg(color),
-                _ => style,
-            }
+            color.map_or(style, |color| style.fg(color))
         };
+        let hue = |of: fn(&Hues) -> Color| hues.as_ref().map(of);
         let plain = Modifier::empty();
-        let found = if no_color {
-            Style::new().add_modifier(Modifier::UNDERLINED)
-        } else {
-            Style::new().fg(Color::Black).bg(Color::Yellow)
+        let found = match &hues {
+            None => Style::new().add_modifier(Modifier::UNDERLINED),
+            Some(_) => Style::new().fg(Color::Black).bg(Color::Yellow),
         };
         Self {
             text: Style::new(),
             dim: style(None, Modifier::DIM),
             rule: style(None, Modifier::DIM),
             title: style(None, Modifier::BOLD),
-            you: style(Some(Color::Cyan), Modifier::BOLD),
-            model: style(Some(Color::Green), Modifier::BOLD),
-            mention: style(Some(Color::Cyan), Modifier::UNDERLINED),
-            citation: style(Some(Color::Blue), plain),
-            cut: style(Some(Color::Yellow), plain),
-            warning: style(Some(Color::Yellow), Modifier::BOLD),
-            error: style(Some(Color::Red), Modifier::BOLD),
+            you: style(hue(|hues| hues.you), Modifier::BOLD),
+            model: style(hue(|hues| hues.model), Modifier::BOLD),
+            mention: style(hue(|hues| hues.you), Modifier::UNDERLINED),
+            citation: style(hue(|hues| hues.citation), plain),
+            cut: style(hue(|hues| hues.warning), plain),
+            warning: style(hue(|hues| hues.warning), Modifier::BOLD),
+            error: style(hue(|hues| hues.error), Modifier::BOLD),
             found,
             found_here: style(None, Modifier::REVERSED | Modifier::BOLD),
-            matched: style(Some(Color::Yellow), Modifier::BOLD),
+            matched: style(hue(|hues| hues.warning), Modifier::BOLD),
             selected: style(None, Modifier::REVERSED),
         }
+    }
+}
+
+/// The colours that tell things apart.
+struct Hues {
+    you: Color,
+    model: Color,
+    citation: Color,
+    warning: Color,
+    error: Color,
+}
+
+impl Hues {
+    /// Those of a name; `None` for no colour.
+    fn of(name: ThemeName) -> Option<Self> {
+        Some(match name {
+            ThemeName::Terminal => Self {
+                you: Color::Cyan,
+                model: Color::Green,
+                citation: Color::Blue,
+                warning: Color::Yellow,
+                error: Color::Red,
+            },
+            ThemeName::Dark => Self {
+                you: Color::LightCyan,
+                model: Color::LightGreen,
+                citation: Color::LightBlue,
+                warning: Color::LightYellow,
+                error: Color::LightRed,
+            },
+            // Yellow and cyan can't be read on white.
+            ThemeName::Light => Self {
+                you: Color::Blue,
+                model: Color::Green,
+                citation: Color::Blue,
+                warning: Color::Magenta,
+                error: Color::Red,
+            },
+            ThemeName::Mono => return None,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::THEMES;
 
     #[test]
     fn without_colour_no_style_names_one() {
-        let shown = format!("{:?}", Theme::new(true));
+        let shown = format!("{:?}", Theme::of(ThemeName::Mono));
         for color in ["Color", "fg", "bg", "Red", "Yellow", "Cyan"] {
             assert!(!shown.contains(color), "{color} in {shown}");
         }
@@ -92,8 +133,24 @@ mod tests {
 
     #[test]
     fn what_a_search_found_is_told_from_the_rest_without_colour() {
-        let theme = Theme::new(true);
+        let theme = Theme::of(ThemeName::Mono);
         assert_ne!(theme.found, theme.text);
         assert_ne!(theme.found, theme.found_here);
+    }
+
+    #[test]
+    fn every_name_has_colours_of_its_own() {
+        let all = THEMES.map(|(_, name)| Theme::of(name));
+        for (place, theme) in all.iter().enumerate() {
+            assert!(!all.iter().skip(place + 1).any(|other| other == theme));
+        }
+    }
+
+    #[test]
+    fn on_a_light_background_nothing_is_yellow_or_bright_but_a_background() {
+        let shown = format!("{:?}", Theme::of(ThemeName::Light));
+        for color in ["fg(Yellow", "Cyan", "Light"] {
+            assert!(!shown.contains(color), "{color} in {shown}");
+        }
     }
 }

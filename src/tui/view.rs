@@ -158,9 +158,10 @@ fn draw_head(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let title = app.chat.session().display_title();
     let title = sanitize::line(title.as_deref().unwrap_or("new session"));
     let left = format!(" ibid · {title}");
-    let model = sanitize::line(&app.chat.route().model).into_owned();
+    let model = sanitize::line(&app.chat.chosen().config.model).into_owned();
     let share = app
-        .setup
+        .chat
+        .chosen()
         .context_window
         .filter(|window| *window > 0)
         .map(|window| {
@@ -262,7 +263,7 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
             let pane = app.pane_mut()?;
             pane.render(plan.body, frame.buffer_mut(), &theme, now)
         }
-        Layer::Sessions | Layer::Texts => draw_list(app, frame, plan.body),
+        Layer::Sessions | Layer::Texts | Layer::Naming => draw_list(app, frame, plan.body),
         Layer::Composer | Layer::Popup => {
             app.draw_transcript(plan.body, frame.buffer_mut());
             None
@@ -276,14 +277,19 @@ fn draw_list(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Positio
     let mut rows = area;
     let search = take_top(&mut rows, 1);
     app.areas.rows = rows;
+    let naming = app.naming().map(str::to_owned);
     let listed = app.listed_mut()?;
-    let title = match listed {
-        Listed::Sessions(_) => "Sessions",
-        Listed::Texts(_) => "Search",
+    let (title, typed) = match (&naming, &*listed) {
+        (Some(typed), _) => ("New title", typed.as_str()),
+        (None, Listed::Texts(_)) => ("Search", listed.text()),
+        (None, _) => ("Sessions", listed.text()),
     };
-    let text = format!(" {title}: {}", sanitize::line(listed.text()));
+    let text = format!(" {title}: {}", sanitize::line(typed));
     let beside = area.width.saturating_sub(columns(&text).saturating_add(2));
-    let counter = format!("{} ", listed.counter(now, beside.into()));
+    let counter = match naming {
+        Some(_) => String::new(),
+        None => format!("{} ", listed.counter(now, beside.into())),
+    };
     let room = area
         .width
         .saturating_sub(columns(&counter).saturating_add(1));

@@ -3,6 +3,7 @@
 
 mod drafts;
 mod finding;
+mod naming;
 mod searching;
 mod trouble;
 mod turn;
@@ -14,10 +15,10 @@ use ibid::chat::{
     Chat, ChatEvent, Departed, Draft, Effect, Element, KeptDraft, Notice, Part, ReviewPolicy, View,
 };
 use ibid::library::{Library, StoredLogs};
-use ibid::model::Models;
 use ibid::model::offline::Offline;
+use ibid::model::{Chosen, Models};
 use ibid::reference::{ReferenceConfig, ReferenceSettings};
-use ibid::runtime::{Done, Job, Opened, Runtime, Services, Slot, begin};
+use ibid::runtime::{Destination, Done, Job, Opened, Runtime, Services, Slot, begin};
 use ibid::session::{Block, Session};
 use ibid::session::{Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Source};
 use ibid::store::{DraftFile, Home, SessionWriter};
@@ -77,6 +78,13 @@ impl Place {
     }
 }
 
+/// The offline model, chosen.
+fn offline() -> Chosen {
+    Models::new()
+        .with(std::sync::Arc::new(Offline::default()))
+        .choose(&Offline::route())
+}
+
 /// The files in a folder and below.
 fn files_in(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -134,7 +142,7 @@ impl Bench {
         let session = slot.session();
         let (runtime, done) = Runtime::start(services, slot, file);
         Self {
-            chat: Chat::new(session, Offline::route(), review),
+            chat: Chat::new(session, offline(), review),
             runtime,
             done,
             composer: None,
@@ -181,7 +189,7 @@ impl Bench {
     }
 
     async fn open(&mut self, id: &str) -> Result<Box<Opened>, ibid::chat::Failure> {
-        self.runtime.run(Job::Open(id.into()));
+        self.runtime.run(Job::Open(Destination::Stored(id.into())));
         loop {
             if let Done::Opened(_, opened) = self.next().await {
                 return opened;

@@ -1,8 +1,9 @@
-//! Citing: the popup under an `@`, and putting mentions into the draft.
+//! The popup under an `@` or a `/`, and putting mentions into the draft.
 
 use super::picking::move_in;
 use super::{App, Cmd, Dismissed, Popup};
 use crate::reference::Reference;
+use crate::tui::command_list::CommandList;
 use crate::tui::editor::{Element, MentionQuery};
 use crate::tui::keymap::Action;
 use crate::tui::listed::Listed;
@@ -10,12 +11,19 @@ use crate::tui::picker::Picker;
 use crate::tui::texts::TextPicker;
 
 impl App {
-    /// Opens, updates or closes the popup as the caret's `@` token asks.
-    pub(super) fn follow_mention(&mut self) -> Vec<Cmd> {
+    /// Opens, updates or closes the popup as the caret's `@` token asks, or the
+    /// `/word` that is all there is.
+    pub(super) fn follow_token(&mut self) -> Vec<Cmd> {
         if self.pane.is_some() || self.list.is_some() || self.opening.is_some() {
             return Vec::new();
         }
-        let Some(token) = self.editor.mention_query() else {
+        let command = self.editor.command_query().map(|query| MentionQuery {
+            start: 0,
+            query: query.word,
+            typed: query.typed,
+        });
+        let is_command = command.is_some();
+        let Some(token) = command.or_else(|| self.editor.mention_query()) else {
             self.popup = None;
             return Vec::new();
         };
@@ -33,10 +41,17 @@ impl App {
         if self.popup.is_none() && !token.typed {
             return Vec::new();
         }
+        if is_command {
+            return self.list_commands(&token.query);
+        }
         let said = token.query.strip_prefix('?');
         let is_open = self.popup.as_ref().is_some_and(|popup| {
-            let is_said = matches!(popup.listed, Listed::Texts(_));
-            popup.start == token.start && is_said == said.is_some()
+            let is_said = match popup.listed {
+                Listed::Texts(_) => Some(true),
+                Listed::Sessions(_) => Some(false),
+                Listed::Commands(_) => None,
+            };
+            popup.start == token.start && is_said == Some(said.is_some())
         });
         if !is_open {
             self.popup = Some(Popup {
@@ -55,14 +70,36 @@ impl App {
         self.ask(text.to_owned())
     }
 
+    /// Lists the commands that fit what was typed of a word, if any does.
+    fn list_commands(&mut self, typed: &str) -> Vec<Cmd> {
+        let listed = self.popup.as_ref().map(|popup| &popup.listed);
+        let is_shown = matches!(listed, Some(Listed::Commands(list)) if list.typed() == typed);
+        if !is_shown {
+            self.popup = CommandList::of(typed).map(|list| Popup {
+                start: 0,
+                listed: Listed::Commands(list),
+            });
+        }
+        Vec::new()
+    }
+
     pub(super) fn popup_action(&mut self, action: Action) -> Vec<Cmd> {
         let Some(popup) = &mut self.popup else {
             return Vec::new();
         };
+        if let (Listed::Commands(list), Action::Accept | Action::Complete) = (&popup.listed, action)
+        {
+            return match list.selected() {
+                Some(entry) => self.accept_command(entry, action),
+                None => Vec::new(),
+            };
+        }
         let list = popup.listed.list_mut();
         match action {
-            Action::Accept if list.is_settled() => return self.accept_selected(),
-            Action::Accept => list.accept_when_in(true),
+            Action::Accept | Action::Complete if list.is_settled() => {
+                return self.accept_selected();
+            }
+            Action::Accept | Action::Complete => list.accept_when_in(true),
             Action::Escape => {
                 self.dismissed = Some(Dismissed {
                     start: popup.start,

@@ -8,7 +8,7 @@ use crate::tui::keymap::Action;
 impl App {
     pub(super) fn composer_action(&mut self, action: Action) -> Vec<Cmd> {
         match action {
-            Action::Send => return self.chat(ChatEvent::Send(self.editor.draft())),
+            Action::Send => return self.send(),
             Action::Preview => return self.chat(ChatEvent::Preview(self.editor.draft())),
             Action::Escape => return self.escape(),
             Action::Interrupt | Action::EndOfInput => return self.leave(action),
@@ -74,6 +74,7 @@ impl App {
             && let Some(draft) = self.history.earlier(|| self.editor.draft())
         {
             self.editor.replace(draft);
+            self.as_message = Some(self.editor.revision());
         }
     }
 
@@ -83,6 +84,9 @@ impl App {
             && let Some(draft) = self.history.later()
         {
             self.editor.replace(draft);
+            // What was sent before was a message, and is one again.
+            let is_earlier = self.history.kept().is_some();
+            self.as_message = is_earlier.then(|| self.editor.revision());
         }
     }
 

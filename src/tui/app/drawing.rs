@@ -17,7 +17,8 @@ use crate::tui::transcript::{Streaming, TranscriptPane};
 
 impl App {
     pub(in crate::tui) fn draw_transcript(&mut self, area: Rect, buf: &mut Buffer) {
-        let who = self.chat.route().provider.clone();
+        let who = self.chat.answering().map(|route| route.provider.clone());
+        let who = who.unwrap_or_default();
         let (text, mark) = match self.chat.partial_answer() {
             Some(text) => (
                 Some(text),

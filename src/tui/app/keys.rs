@@ -47,6 +47,7 @@ impl App {
                     Vec::new()
                 }
                 Layer::Sessions | Layer::Texts => self.list_action(action),
+                Layer::Naming => self.naming_action(action),
                 Layer::Help => {
                     self.help_action(action);
                     Vec::new()
@@ -107,6 +108,10 @@ impl App {
                 Vec::new()
             }
             Layer::Sessions | Layer::Texts => self.list_typed(c.encode_utf8(&mut [0; 4])),
+            Layer::Naming => {
+                self.naming_typed(c.encode_utf8(&mut [0; 4]));
+                Vec::new()
+            }
             Layer::PaneSearch => {
                 if let Some(pager) = self.pane.as_mut().and_then(Pane::pager) {
                     pager.search_push(c.encode_utf8(&mut [0; 4]));
@@ -136,6 +141,7 @@ impl App {
                 }
             }
             Layer::Sessions | Layer::Texts => return self.list_typed(line),
+            Layer::Naming => self.naming_typed(line),
             Layer::Pane | Layer::Help => {}
         }
         Vec::new()
@@ -165,6 +171,7 @@ impl App {
             Layer::Composer | Layer::Popup | Layer::Sessions | Layer::Texts => {
                 self.transcript.scroll(lines);
             }
+            Layer::Naming => {}
         }
         Vec::new()
     }
@@ -179,7 +186,7 @@ impl App {
             return if hit {
                 self.notice = None;
                 self.begin_action();
-                self.accept_selected()
+                self.accept_clicked()
             } else {
                 Vec::new()
             };
@@ -213,7 +220,7 @@ impl App {
     }
 
     /// Ends the program; asks first when an answer would be lost.
-    fn quit(&mut self, action: Action) -> Vec<Cmd> {
+    pub(super) fn quit(&mut self, action: Action) -> Vec<Cmd> {
         let is_saved = self.chat.unsaved_answer().is_none_or(str::is_empty);
         if is_saved || self.armed == Armed::Loss {
             return vec![Cmd::Quit];

@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::{App, Cmd};
 use crate::chat::Notice;
 use crate::reference::Reference;
-use crate::runtime::{Found, Job, Query, TextFound, TextQuery};
+use crate::runtime::{Destination, Found, Job, Query, TextFound, TextQuery};
 use crate::tool::Tool;
 use crate::tui::keymap::Action;
 use crate::tui::list::List;
@@ -33,6 +33,14 @@ impl App {
             return self.look_at_selected();
         }
         self.pick(picked)
+    }
+
+    /// Picks the row that was clicked.
+    pub(super) fn accept_clicked(&mut self) -> Vec<Cmd> {
+        match self.listed() {
+            Some(Listed::Commands(_)) => self.popup_action(Action::Accept),
+            _ => self.accept_selected(),
+        }
     }
 
     /// Resumes a session, carries it on, or cites it, as the list that it was
@@ -71,6 +79,8 @@ impl App {
             Action::Accept => listed.list_mut().accept_when_in(true),
             Action::Escape => self.list = None,
             Action::Preview => return self.look_at_selected(),
+            Action::Rename => self.name_selected(),
+            Action::Export => return self.export_selected(),
             Action::Backspace => {
                 let mut text = listed.text().to_owned();
                 let last = text.grapheme_indices(true).next_back();
@@ -111,7 +121,7 @@ impl App {
                 let asks = picker.ask(query.clone(), now);
                 asks.then_some(Job::Search(query))
             }
-            None => None,
+            Some(Listed::Commands(_)) | None => None,
         };
         job.map(Cmd::Job).into_iter().collect()
     }
@@ -124,11 +134,16 @@ impl App {
         if id == *self.chat.session().id() || self.refuses_to_leave() {
             return Vec::new();
         }
-        self.opening = Some(id.clone());
-        vec![Cmd::Job(match Tool::foreign(&id) {
-            Some(_) => Job::Begin(picked),
-            None => Job::Open(id),
-        })]
+        self.open(match Tool::foreign(&id) {
+            Some(_) => Destination::Citing(picked),
+            None => Destination::Stored(id),
+        })
+    }
+
+    /// Asks for another session to go on in.
+    pub(super) fn open(&mut self, place: Destination) -> Vec<Cmd> {
+        self.opening = Some(place.clone());
+        vec![Cmd::Job(Job::Open(place))]
     }
 
     /// Whether something of this session would be lost by going on in another
@@ -136,11 +151,11 @@ impl App {
     /// ever: who was told once may go, and takes its text along.
     pub(super) fn refuses_to_leave(&mut self) -> bool {
         if self.chat.is_busy() {
-            self.say("an answer is under way: Esc stops it, then resume");
+            self.say("an answer is under way: Esc stops it, then try again");
         } else if !self.warned && self.chat.unsaved_answer().is_some() {
             self.warned = true;
             self.say(
-                "the last answer is not saved: Esc tries to save it; resume again to go on \
+                "the last answer is not saved: Esc tries to save it; try again to go on \
                  without, its text is put aside",
             );
         } else {

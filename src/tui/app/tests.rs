@@ -4,6 +4,7 @@
 
 mod anything;
 mod citing;
+mod commands;
 mod editing;
 mod identity;
 mod layouts;
@@ -23,14 +24,14 @@ use ratatui::layout::Position;
 use ratatui::style::Modifier;
 
 use super::{App, Cmd, Msg, Setup};
-use crate::chat::testing::{World, asked_to_prepare, route};
+use crate::chat::testing::{World, asked_to_prepare, chosen};
 use crate::chat::{ChatEvent, Draft, Effect, ReviewPolicy};
 use crate::reference::mention;
 use crate::runtime::{Done, Found, FoundRow, Job, Query, TextFound, TextQuery, TextRow};
 use crate::session::{Millis, Role, SessionId};
 use crate::tool::Tool;
-use crate::tui::testing::{assert_clean, shown};
-use crate::tui::{Theme, view};
+use crate::tui::testing::{assert_clean, mono, shown};
+use crate::tui::view;
 
 const HOUR: i64 = 3_600_000;
 /// When the tests happen.
@@ -54,11 +55,10 @@ impl Bench {
     fn with(review: ReviewPolicy) -> Self {
         let world = World::new();
         let setup = Setup {
-            route: route(),
-            context_window: Some(128_000),
+            chosen: chosen(),
             review,
             max_references: 3,
-            theme: Theme::new(true),
+            theme: mono(),
             zone: jiff::tz::TimeZone::UTC,
         };
         let mut bench = Self {

@@ -59,8 +59,8 @@ pub(super) fn with_plain_breaks(text: &str) -> Cow<'_, str> {
 pub(super) struct Content {
     text: String,
     elements: Vec<(usize, Arc<Placed>)>,
-    /// Where an `@` stands that came by paste: it never starts a mention.
-    pasted_ats: Vec<usize>,
+    /// Where an `@` or a `/` stands that came by paste: it never starts a mention or a command.
+    pasted_signs: Vec<usize>,
 }
 
 impl Content {
@@ -75,10 +75,10 @@ impl Content {
     /// Text that came by paste.
     pub(super) fn pasted(text: &str) -> Self {
         let text = with_plain_breaks(text).into_owned();
-        let pasted_ats = memchr::memchr_iter(b'@', text.as_bytes()).collect();
+        let pasted_signs = memchr::memchr2_iter(b'@', b'/', text.as_bytes()).collect();
         Self {
             text,
-            pasted_ats,
+            pasted_signs,
             ..Self::default()
         }
     }
@@ -88,7 +88,7 @@ impl Content {
         Self {
             text: PLACEHOLDER.to_owned(),
             elements: vec![(0, Arc::new(Placed::new(element)))],
-            pasted_ats: Vec::new(),
+            pasted_signs: Vec::new(),
         }
     }
 
@@ -161,22 +161,22 @@ impl Content {
     }
 
     pub(super) fn is_pasted_at(&self, at: usize) -> bool {
-        self.pasted_ats.binary_search(&at).is_ok()
+        self.pasted_signs.binary_search(&at).is_ok()
     }
 
     /// A copy of a part, with its elements.
     pub(super) fn copy(&self, range: Range<usize>) -> Self {
         let elements = covered(&self.elements, &range, |(at, _)| *at);
-        let pasted_ats = covered(&self.pasted_ats, &range, |at| *at);
+        let pasted_signs = covered(&self.pasted_signs, &range, |at| *at);
         let elements = self.elements.get(elements).unwrap_or_default();
-        let pasted_ats = self.pasted_ats.get(pasted_ats).unwrap_or_default();
+        let pasted_signs = self.pasted_signs.get(pasted_signs).unwrap_or_default();
         Self {
             text: self.slice(range.clone()).to_owned(),
             elements: elements
                 .iter()
                 .map(|(at, placed)| (at - range.start, Arc::clone(placed)))
                 .collect(),
-            pasted_ats: pasted_ats.iter().map(|at| at - range.start).collect(),
+            pasted_signs: pasted_signs.iter().map(|at| at - range.start).collect(),
         }
     }
 
@@ -184,12 +184,12 @@ impl Content {
     pub(super) fn splice(&mut self, range: Range<usize>, new: Self) -> Self {
         let removed = self.copy(range.clone());
         let elements = covered(&self.elements, &range, |(at, _)| *at);
-        let pasted_ats = covered(&self.pasted_ats, &range, |at| *at);
+        let pasted_signs = covered(&self.pasted_signs, &range, |at| *at);
         let shifted = |at: usize| at - range.len() + new.text.len();
         for (at, _) in self.elements.iter_mut().skip(elements.end) {
             *at = shifted(*at);
         }
-        for at in self.pasted_ats.iter_mut().skip(pasted_ats.end) {
+        for at in self.pasted_signs.iter_mut().skip(pasted_signs.end) {
             *at = shifted(*at);
         }
         self.text.replace_range(range.clone(), &new.text);
@@ -199,9 +199,9 @@ impl Content {
                 .into_iter()
                 .map(|(at, placed)| (at + range.start, placed)),
         );
-        self.pasted_ats.splice(
-            pasted_ats,
-            new.pasted_ats.into_iter().map(|at| at + range.start),
+        self.pasted_signs.splice(
+            pasted_signs,
+            new.pasted_signs.into_iter().map(|at| at + range.start),
         );
         removed
     }

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::piece::{LINE_BYTES, shared, split};
 use super::*;
 use crate::text::Text;
-use crate::tui::theme::Theme;
+use crate::tui::testing::mono;
 
 fn pager(text: &str) -> Pager {
     let text: Text = text.into();
@@ -17,7 +17,7 @@ fn pager(text: &str) -> Pager {
 fn drawn(pager: &mut Pager, width: u16, height: u16) -> Vec<String> {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    pager.draw(area, &mut buffer, &Theme::new(true));
+    pager.draw(area, &mut buffer, &mono());
     (0..height)
         .map(|y| {
             let row: String = (0..width).map(|x| buffer[(x, y)].symbol()).collect();

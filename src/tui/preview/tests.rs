@@ -19,8 +19,7 @@ use crate::reference::{
     Cause, Reference, ReferenceConfig, ReferenceSettings, Resolver, RouteChoice, Target,
 };
 use crate::session::{Block, Header, Role, Seq, SessionId};
-use crate::tui::testing::{HOSTILE, screen};
-use crate::tui::theme::Theme;
+use crate::tui::testing::{HOSTILE, mono, screen};
 
 /// Sources by id.
 struct Sources(Vec<Capture>);
@@ -133,7 +132,7 @@ fn flaky() -> Capture {
 
 fn draw(size: (u16, u16), mode: PreviewMode, state: &mut PreviewState) -> String {
     let pane = PreviewPane {
-        theme: &Theme::new(true),
+        theme: &mono(),
         mode,
         now: Millis(4_200),
     };
@@ -369,7 +368,7 @@ fn a_session_is_read_whole_before_it_is_cited() {
         captured: "now".to_owned(),
     };
     let mut state = SessionPreview::new(&conversation, "Flaky", &facts);
-    let theme = Theme::new(true);
+    let theme = mono();
     let pane = SessionPane {
         theme: &theme,
         is_only_to_read: false,

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use crate::session::Millis;
     use crate::tool::Tool;
-    use crate::tui::testing::HOSTILE;
+    use crate::tui::testing::{HOSTILE, mono};
 
     fn row(snippet: &str, marks: &[Range<usize>]) -> TextRow {
         TextRow {
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn of_several_matches_it_is_said_that_one_is_shown() {
         let mut row = row("login", &[]);
-        let shown = |row: &TextRow| line(row, false, 40, &Theme::new(true)).to_string();
+        let shown = |row: &TextRow| line(row, false, 40, &mono()).to_string();
         assert_eq!(shown(&row), "   You: login");
         row.matches = 1_204;
         row.role = Role::Assistant;
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_snippet_reaches_the_terminal_raw() {
-        let line = line(&row(HOSTILE, &[0..4]), true, 200, &Theme::new(true));
+        let line = line(&row(HOSTILE, &[0..4]), true, 200, &mono());
         let text = line.to_string();
         assert!(text.contains("␛[31mred"), "{text}");
         assert!(!text.chars().any(char::is_control));
@@ -240,7 +240,7 @@ mod tests {
     fn no_snippet_is_wider_than_its_row() {
         for width in 0..60 {
             let row = row("世界 login 👩‍💻 test and more of it to be cut", &[7..12]);
-            let line = line(&row, false, width, &Theme::new(true));
+            let line = line(&row, false, width, &mono());
             let said: String = line.spans.iter().skip(2).map(|s| &*s.content).collect();
             assert!(columns(&said) + 8 <= width.max(8), "{width}: {said}");
         }

@@ -9,7 +9,7 @@ use crate::reference::{Reference, mention};
 use crate::session::{
     Block, Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Seq, Session, Source,
 };
-use crate::tui::testing::{HOSTILE, render, screen};
+use crate::tui::testing::{HOSTILE, mono, render, screen};
 
 fn session(payloads: impl IntoIterator<Item = Payload>) -> Session {
     let mut session = Session::new(Header::new("s", Millis(0), None));
@@ -116,7 +116,7 @@ fn with_pane<T>(
     draw: impl FnOnce(TranscriptPane<'_>) -> T,
 ) -> T {
     draw(TranscriptPane {
-        theme: &Theme::new(true),
+        theme: &mono(),
         events: session.events(),
         streaming: streaming.map(|text| Streaming {
             who: "offline",

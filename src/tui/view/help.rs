@@ -1,14 +1,17 @@
-//! The table of keys, and of what can be typed in a query.
+//! The table of keys, of commands, and of what can be typed in a query.
 
 use ratatui::text::{Line, Span};
 
 use super::wrapped;
+use crate::tui::commands::COMMANDS;
 use crate::tui::keymap::BINDINGS;
 use crate::tui::theme::Theme;
 
 /// The columns of the keys where they stand beside what they do.
 const KEY_COLUMNS: usize = 30;
 
+/// The name of what can be typed in place of a message.
+const COMMAND_TITLE: &str = "In place of a message";
 /// The name of what can be typed in a query.
 const QUERY_TITLE: &str = "In any search for sessions";
 /// What can be typed in a query, and what it does.
@@ -28,6 +31,7 @@ pub(in crate::tui) const QUERIES: [(&str, &str); 6] = [
 /// else each key above what it does.
 pub(super) fn lines(theme: &Theme, width: u16) -> Vec<Line<'static>> {
     let told = BINDINGS.iter().map(|b| b.what).chain(QUERIES.map(|q| q.1));
+    let told = told.chain(COMMANDS.iter().map(|command| command.what));
     let told = told.map(str::len).max();
     let is_wide = usize::from(width) >= KEY_COLUMNS + 3 + told.unwrap_or_default();
     let mut lines = Vec::new();
@@ -51,6 +55,11 @@ pub(super) fn lines(theme: &Theme, width: u16) -> Vec<Line<'static>> {
             .collect();
         let keys = keys.join(", ");
         lines.extend(entry(&keys, binding.what, is_wide, theme, width));
+    }
+    lines.push(Line::default());
+    lines.push(Line::styled(format!(" {COMMAND_TITLE}"), theme.title));
+    for command in COMMANDS {
+        lines.extend(entry(&command.usage(), command.what, is_wide, theme, width));
     }
     lines.push(Line::default());
     lines.push(Line::styled(format!(" {QUERY_TITLE}"), theme.title));

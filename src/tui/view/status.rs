@@ -65,6 +65,19 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
             return vec![(Action::Accept, "find"), (Action::Escape, "give up")];
         }
         Layer::Help => return vec![(Action::Escape, "close"), (Action::Down, "on")],
+        Layer::Naming => {
+            return vec![
+                (Action::Accept, "rename"),
+                (Action::Escape, "keep the title"),
+            ];
+        }
+        Layer::Popup if matches!(app.listed(), Some(Listed::Commands(_))) => {
+            return vec![
+                (Action::Accept, "accept"),
+                (Action::Complete, "complete"),
+                (Action::Escape, "close"),
+            ];
+        }
         Layer::Popup => vec![
             (Action::Accept, "accept"),
             (Action::Escape, "close"),
@@ -78,6 +91,8 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
                 (Action::Accept, accept),
                 (Action::Escape, "close"),
                 (Action::Preview, "look"),
+                (Action::Rename, "rename"),
+                (Action::Export, "export"),
             ]
         }
         Layer::Texts => vec![

@@ -251,7 +251,12 @@ fn a_torn_or_damaged_log_gives_what_can_be_read_and_says_so() {
     let conversation = prepared["data"][0]["conversation"].as_array().unwrap();
     assert_eq!(conversation.len(), 1);
     assert_eq!(facts(&prepared)["capturedThroughSeq"], 0);
-    assert!(!prepared.to_string().contains("line 3"));
+    assert!(!prepared["context"].to_string().contains("line 3"));
+    let warning = prepared["warnings"][0]["message"].as_str().unwrap();
+    assert!(
+        warning.contains("can't be read whole: line 3 "),
+        "{warning}"
+    );
 
     // A stored one too, where a line in the middle is no JSON.
     let said = said("b", ["one", "two"]);
@@ -321,6 +326,23 @@ fn a_file_of_any_tool_is_told_by_its_content() {
         .collect();
     assert_eq!(ids, ["claude:0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f", "mine"]);
     assert_ne!(prepared["data"][0]["conversation"], json!([]));
+}
+
+#[test]
+fn records_of_a_file_that_were_passed_over_are_told_to_people_and_programs() {
+    let place = Place::new();
+    let whole = std::fs::read_to_string(claude_file()).unwrap();
+    let torn = place.write("torn.jsonl", &format!("{whole}{{\"type\":\"user\",\"uu"));
+    let ended = place.run(&["prepare", "--file", &torn, "--json"]);
+    let prepared: Value = serde_json::from_slice(&ended.out).unwrap();
+    let warning = &prepared["warnings"][0];
+    assert_eq!(warning["sessionId"], prepared["data"][0]["sessionId"]);
+    let message = warning["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("torn.jsonl: 1 record skipped"),
+        "{message}"
+    );
+    assert_eq!(ended.err, format!("ibid: {message}\n"));
 }
 
 #[test]

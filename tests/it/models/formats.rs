@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use ibid::model::{Api, Delta, Options, Provider, Request, SecretString};
+use ibid::model::{Api, Delta, Options, Provider, Request, RequestConfig, SecretString};
 use ibid::session::{Block, Message, Role, Source};
 
 use super::server::{Server, Step};
@@ -84,16 +84,14 @@ async fn what_is_sent_is_the_body_byte_for_byte_with_the_key_in_its_header_alone
             let content = vec![Block::text(text)];
             Arc::new(Message::new(role, Source::person(), content))
         };
-        let request = Request {
-            model: "m/../x?y".to_owned(),
-            messages: vec![
-                says(Role::System, "be brief"),
-                says(Role::User, "a \"quoted\" \u{1f642}"),
-                says(Role::Assistant, "b"),
-                says(Role::User, "c"),
-            ],
-        };
-        let body = api.body(&request, &provider.options(&request.model));
+        let messages = vec![
+            says(Role::System, "be brief"),
+            says(Role::User, "a \"quoted\" \u{1f642}"),
+            says(Role::Assistant, "b"),
+            says(Role::User, "c"),
+        ];
+        let request = Request::answer(provider.config("m/../x?y"), messages);
+        let body = request.body().unwrap();
         assert_eq!(ask(&provider, request).await.end, "stop", "{api:?}");
 
         let received = server.received();
@@ -115,16 +113,13 @@ fn bodies_are_what_each_format_asks_for() {
         let content = vec![Block::text(text)];
         Arc::new(Message::new(role, Source::person(), content))
     };
-    let request = Request {
-        model: "m".to_owned(),
-        messages: vec![
-            says(Role::System, "s"),
-            says(Role::User, "a"),
-            says(Role::User, "b"),
-            says(Role::Assistant, "c"),
-            says(Role::User, "d"),
-        ],
-    };
+    let messages = vec![
+        says(Role::System, "s"),
+        says(Role::User, "a"),
+        says(Role::User, "b"),
+        says(Role::Assistant, "c"),
+        says(Role::User, "d"),
+    ];
     let options = Options {
         max_output: Some(9),
         num_ctx: Some(8),
@@ -139,7 +134,13 @@ fn bodies_are_what_each_format_asks_for() {
         (Api::Ollama, r#"{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"a\n\nb"},{"role":"assistant","content":"c"},{"role":"user","content":"d"}],"stream":true,"options":{"num_ctx":8,"num_predict":9}}"#),
     ];
     for (api, body) in rows {
-        let made = String::from_utf8(api.body(&request, &options)).unwrap();
+        let config = RequestConfig {
+            api: Some(api),
+            options: options.clone(),
+            ..RequestConfig::plain("p", "m")
+        };
+        let request = Request::answer(config, messages.clone());
+        let made = String::from_utf8(request.body().unwrap()).unwrap();
         assert_eq!(made, body, "{api:?}");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use ibid::model::retry::Policy;
-use ibid::model::{Api, Delta, Endpoint, FixedKey, HttpProvider, Provider, Request};
+use ibid::model::{Api, Delta, Endpoint, FixedKey, HttpProvider, Provider, Request, RequestConfig};
 use ibid::session::Message;
 
 use super::server::Step;
@@ -33,10 +33,8 @@ pub fn provider(endpoint: Endpoint) -> HttpProvider {
 }
 
 pub fn request() -> Request {
-    Request {
-        model: "m".to_owned(),
-        messages: vec![Arc::new(Message::person("hello"))],
-    }
+    let hello = Arc::new(Message::person("hello"));
+    Request::answer(RequestConfig::plain("p", "m"), vec![hello])
 }
 
 /// What an answer told: reasoning and text joined, then how it ended.

@@ -104,7 +104,7 @@ async fn the_last_words_in_a_session_are_kept_when_another_is_gone_on_in() {
     let before = bench.chat.session().id().as_str().to_owned();
     let opened = *bench.open("flaky").await.unwrap();
     keep(&mut bench, "last words");
-    bench.chat = Chat::new(opened.session, Offline::route(), ReviewPolicy::Never);
+    bench.chat = Chat::new(opened.session, offline(), ReviewPolicy::Never);
     bench.runtime.run(Job::Switch(opened.hold));
     keep(&mut bench, "other words");
     bench.end().await;
@@ -187,10 +187,11 @@ async fn begin_citing(bench: &mut Bench, id: &str) -> Opened {
         session_id: id.into(),
         label: "Arm builds".to_owned(),
     };
-    bench.runtime.run(Job::Begin(cited));
+    let wanted = Destination::Citing(cited);
+    bench.runtime.run(Job::Open(wanted.clone()));
     loop {
         if let Done::Opened(answered, opened) = bench.next().await {
-            assert_eq!(answered.as_str(), id);
+            assert_eq!(answered, wanted);
             return *opened.unwrap();
         }
     }
@@ -207,7 +208,7 @@ async fn a_session_that_carries_another_on_is_written_with_its_first_message() {
     assert_eq!(opened.session.header().cwd.as_deref(), Some("/work"));
     let draft = opened.draft.unwrap();
     keep(&mut bench, "last words");
-    bench.chat = Chat::new(opened.session, Offline::route(), ReviewPolicy::Never);
+    bench.chat = Chat::new(opened.session, offline(), ReviewPolicy::Never);
     bench.runtime.run(Job::Switch(opened.hold));
     assert!(!place.home.session_file(&id).exists(), "none is ever empty");
     bench.send(draft.followed_by(Draft::from_text("go on")));

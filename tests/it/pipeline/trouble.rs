@@ -88,7 +88,7 @@ async fn another_session_is_gone_on_in_and_the_one_before_is_let_go() {
     bench.until_idle().await;
     assert!(texts(&place.stored(&before)).contains(&"not yet".to_owned()));
 
-    bench.chat = Chat::new(opened.session, Offline::route(), ReviewPolicy::Never);
+    bench.chat = Chat::new(opened.session, offline(), ReviewPolicy::Never);
     bench.runtime.run(Job::Switch(opened.hold));
     bench.send(Draft::from_text("go on"));
     bench.until_idle().await;

@@ -19,16 +19,16 @@ fn model_writes(uuid: &str, parent: &str, block: &str) -> String {
 }
 
 fn tool_gives(uuid: &str, parent: &str, blocks: &str) -> String {
-    let before = format!(
-        r#""promptId":"p","type":"user","message":{{"role":"user","content":[{blocks}]}}"#
-    );
+    let before =
+        format!(r#""promptId":"p","type":"user","message":{{"role":"user","content":[{blocks}]}}"#);
     let behind = r#""toolUseResult":{"type":"text","file":{"content":"out"}},"#;
     written(uuid, parent, &before, behind)
 }
 
 const THOUGHT: &str = r#"{"type":"thinking","thinking":"\"type\":\"text\"","signature":"x"}"#;
 const USE: &str = r#"{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}"#;
-const GIVEN: &str = r#"{"tool_use_id":"t","type":"tool_result","content":"\"uuid\": out","is_error":false}"#;
+const GIVEN: &str =
+    r#"{"tool_use_id":"t","type":"tool_result","content":"\"uuid\": out","is_error":false}"#;
 const SAID: &str = r#"{"type":"text","text":"done"}"#;
 
 #[test]
@@ -80,7 +80,11 @@ fn steps_take_their_places_in_the_conversation() {
         model_writes("a2", "a1", USE),
         tool_gives("r1", "a2", GIVEN),
         model_writes("a3", "r1", SAID),
-        tool_gives("r2", "a3", &format!(r#"{GIVEN},{{"type":"text","text":"more"}}"#)),
+        tool_gives(
+            "r2",
+            "a3",
+            &format!(r#"{GIVEN},{{"type":"text","text":"more"}}"#),
+        ),
     ];
     let session = read_lines(&lines);
     assert_eq!(conversation(&lines), ">q <done >more");

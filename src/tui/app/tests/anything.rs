@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::chat::Notice;
 use crate::chat::testing::{disk_full, told};
-use crate::reference::Reference;
 use crate::tui::keymap::BINDINGS;
 use crate::tui::testing::HOSTILE;
 
@@ -13,6 +13,8 @@ enum Act {
     /// A key of the keymap, by its place.
     Key(usize, usize),
     Type(char),
+    /// An empty draft, and this in it.
+    Command(&'static str),
     Paste(String),
     Mouse(bool, u16, u16),
     Resize(u16, u16),
@@ -36,6 +38,8 @@ fn acts() -> impl Strategy<Value = Act> {
         2 => (any::<bool>(), 0..90_u16, 0..30_u16).prop_map(|(c, x, y)| Act::Mouse(c, x, y)),
         2 => (0..90_u16, 0..30_u16).prop_map(|(w, h)| Act::Resize(w, h)),
         6 => any::<bool>().prop_map(Act::Answer),
+        2 => prop::sample::select(vec!["/", "/re", "/new", "/rename a", "/theme dark", "/export", "/x"])
+            .prop_map(Act::Command),
         1 => Just(Act::LibraryChanged),
         1 => (0..500_i64).prop_map(Act::Tick),
     ]
@@ -50,6 +54,10 @@ impl Bench {
                 self.press_named(&chord.name());
             }
             Act::Type(c) => self.type_text(c.encode_utf8(&mut [0; 4])),
+            Act::Command(typed) => {
+                self.press_all(&["Ctrl-E", "Ctrl-U"]);
+                self.type_text(typed);
+            }
             Act::Paste(text) => self.paste(&text),
             Act::Mouse(true, x, y) => self.click((x, y)),
             Act::Mouse(false, x, y) => self.mouse(MouseEventKind::ScrollDown, (x, y)),
@@ -115,8 +123,8 @@ impl Bench {
                     self.update(read);
                     continue;
                 }
-                Job::Open(id) | Job::Begin(Reference { session_id: id, .. }) => Done::Opened(
-                    id,
+                Job::Open(place) => Done::Opened(
+                    place,
                     Err(crate::chat::Failure {
                         code: "X".to_owned(),
                         message: HOSTILE.to_owned(),
@@ -126,7 +134,14 @@ impl Bench {
                     Some(event) => Done::Chat(event),
                     None => continue,
                 },
-                Job::Switch(_) | Job::PutAside(_) | Job::KeepDraft(..) => continue,
+                Job::Rename(..) | Job::Export(_) if well => {
+                    Done::Notice(Notice::Info(HOSTILE.to_owned()))
+                }
+                Job::Rename(..)
+                | Job::Export(_)
+                | Job::Switch(_)
+                | Job::PutAside(_)
+                | Job::KeepDraft(..) => continue,
             };
             self.update(Msg::Done(done));
         }

@@ -128,7 +128,9 @@ fn the_help_can_be_read_on_a_narrow_screen() {
         let text: Vec<&str> = screen.split_whitespace().collect();
         let text = text.join(" ");
         let queries = crate::tui::view::QUERIES.map(|(_, what)| what);
-        for what in BINDINGS.iter().map(|b| b.what).chain(queries) {
+        let commands = crate::tui::commands::COMMANDS.iter().map(|c| c.what);
+        let keys = BINDINGS.iter().map(|b| b.what);
+        for what in keys.chain(queries).chain(commands) {
             assert!(text.contains(what), "{what} at {width}:\n{screen}");
         }
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::chat::Failure;
 use crate::reference::Reference;
+use crate::runtime::Destination;
 use crate::tui::keymap::Layer;
 use crate::tui::listed::Listed;
 
@@ -10,7 +11,7 @@ fn opens(bench: &mut Bench) -> Vec<String> {
     std::mem::take(&mut bench.cmds)
         .into_iter()
         .filter_map(|cmd| match cmd {
-            Cmd::Job(Job::Open(id)) => Some(id.as_str().to_owned()),
+            Cmd::Job(Job::Open(Destination::Stored(id))) => Some(id.as_str().to_owned()),
             _ => None,
         })
         .collect()
@@ -31,7 +32,7 @@ pub(super) fn opened(home: &tempfile::TempDir) -> Done {
     let header = crate::session::Header::new(id.clone(), Millis(NOW), None);
     crate::store::SessionWriter::create(&home, header, Vec::new()).unwrap();
     let opened = crate::runtime::open_session(&home, &id).unwrap();
-    Done::Opened(id, Ok(Box::new(opened)))
+    Done::Opened(Destination::Stored(id), Ok(Box::new(opened)))
 }
 
 #[test]
@@ -183,7 +184,10 @@ fn a_session_that_cannot_be_opened_says_why_and_changes_nothing() {
         message: "it is open elsewhere".to_owned(),
     };
     open(&mut bench);
-    bench.update(Msg::Done(Done::Opened("flaky".into(), Err(failure))));
+    bench.update(Msg::Done(Done::Opened(
+        Destination::Stored("flaky".into()),
+        Err(failure),
+    )));
     let notice = bench.notice();
     assert!(notice.contains("it is open elsewhere [SESSION_OPEN_ELSEWHERE]"));
     assert_eq!(bench.text(), "draft");
@@ -206,7 +210,7 @@ fn begins(bench: &mut Bench) -> Vec<Reference> {
     std::mem::take(&mut bench.cmds)
         .into_iter()
         .filter_map(|cmd| match cmd {
-            Cmd::Job(Job::Begin(cited)) => Some(cited),
+            Cmd::Job(Job::Open(Destination::Citing(cited))) => Some(cited),
             _ => None,
         })
         .collect()
@@ -267,8 +271,8 @@ fn a_session_of_another_tool_is_carried_on_by_a_new_one_that_cites_it() {
     let home = tempfile::tempdir().unwrap();
     let store = crate::store::Home::at(home.path());
     let cwd = Some("/work/api".to_owned());
-    let begun = crate::runtime::begun_citing(&store, cwd, cited).unwrap();
-    let begun = Done::Opened("codex:a".into(), Ok(Box::new(begun)));
+    let begun = crate::runtime::begun_with(&store, cwd, Some(cited.clone())).unwrap();
+    let begun = Done::Opened(Destination::Citing(cited), Ok(Box::new(begun)));
     bench.update(Msg::Done(begun));
     assert_eq!(bench.text(), "<codex:a> ");
     assert_ne!(bench.app.session().id().as_str(), "target");

@@ -259,7 +259,7 @@ fn an_answer_that_is_not_saved_stays_in_sight_with_the_way_to_save_it() {
     bench.press("Ctrl-T");
     bench.find(&THREE);
     bench.press("Enter");
-    assert!(bench.notice().contains("resume again to go on without"));
+    assert!(bench.notice().contains("try again to go on without"));
     bench.press("Esc");
     bench.log();
     assert!(!bench.screen().contains("not saved yet"));

@@ -6,7 +6,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::widgets::StatefulWidget as _;
 
 use super::*;
+use crate::config::ThemeName;
 use crate::tui::testing::render;
+use crate::tui::theme::Theme;
 
 #[test]
 fn a_reference_that_grew_since_the_preview_is_named() {
@@ -121,7 +123,7 @@ fn matches_stand_out_and_the_caret_stands_behind_the_query() {
         false,
     ));
     let area = Rect::new(0, 0, 40, 14);
-    let theme = Theme::new(false);
+    let theme = Theme::of(ThemeName::Terminal);
     let pane = PreviewPane {
         theme: &theme,
         mode: PreviewMode::Preview,
@@ -182,7 +184,7 @@ proptest! {
                 }
             }
             let size = *sizes.next().unwrap();
-            let pane = PreviewPane { theme: &Theme::new(true), mode: PreviewMode::Review, now: Millis(0) };
+            let pane = PreviewPane { theme: &mono(), mode: PreviewMode::Review, now: Millis(0) };
             render(size, pane, &mut state);
             state.caret(Rect::new(0, 0, size.0, size.1));
         }

@@ -7,19 +7,38 @@ use std::fmt;
 pub(super) enum Id {
     /// One written in small letters and with hyphens.
     Uuid(u128),
-    Other(Box<str>),
+    /// Another one, with its length.
+    Short([u8; SHORT_BYTES], u8),
+    Long(Box<str>),
 }
+
+/// The longest id that takes no more room than a number, in bytes.
+const SHORT_BYTES: usize = 30;
 
 impl Id {
     pub(super) fn of(id: &str) -> Self {
-        uuid(id.as_bytes()).map_or_else(|| Self::Other(id.into()), Self::Uuid)
+        if let Some(number) = uuid(id.as_bytes()) {
+            return Self::Uuid(number);
+        }
+        let mut short = [0; SHORT_BYTES];
+        match (short.get_mut(..id.len()), u8::try_from(id.len())) {
+            (Some(place), Ok(len)) => {
+                place.copy_from_slice(id.as_bytes());
+                Self::Short(short, len)
+            }
+            _ => Self::Long(id.into()),
+        }
     }
 }
 
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Other(id) => f.write_str(id),
+            Self::Long(id) => f.write_str(id),
+            Self::Short(bytes, len) => {
+                let id = bytes.get(..usize::from(*len)).unwrap_or_default();
+                f.write_str(std::str::from_utf8(id).unwrap_or_default())
+            }
             Self::Uuid(number) => {
                 let part = |shift: u32, digits: u32| (number >> shift) & ((1 << (4 * digits)) - 1);
                 write!(
@@ -127,13 +146,16 @@ mod tests {
         for id in [
             "",
             "u1",
+            "msg_01XFDUDYJgAACzvnptvVoYEL",
+            "thirty bytes of an id, exactly",
+            "thirty-one bytes, one too many!",
             "0A1B2C3D-4e5f-4061-8071-2a3b4c5d6e7f",
             "0a1b2c3d04e5f-4061-8071-2a3b4c5d6e7f",
             "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7",
             "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e-f",
             "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7g",
         ] {
-            assert!(matches!(Id::of(id), Id::Other(_)), "{id}");
+            assert!(!matches!(Id::of(id), Id::Uuid(_)), "{id}");
             assert_eq!(Id::of(id).to_string(), id);
         }
     }

@@ -12,7 +12,9 @@ use crate::text::Text;
 #[derive(Debug, Default)]
 pub(super) struct Said {
     time: i64,
-    what: Vec<What>,
+    // Most records say one thing.
+    first: Option<What>,
+    rest: Vec<What>,
 }
 
 #[derive(Debug)]
@@ -157,20 +159,33 @@ impl Said {
     /// is not known.
     pub(super) fn of(time: i64, seen: Seen) -> Option<Self> {
         let parts = seen.parts.filter(|parts| !parts.is_unknown())?;
+        let own = match seen.speaker {
+            Speaker::Model(model) => [
+                Some(What::Model {
+                    model,
+                    text: join(&parts.texts),
+                }),
+                None,
+            ],
+            Speaker::Nobody => [None, None],
+            Speaker::Summary => [Some(What::Checkpoint(join(&parts.texts))), None],
+            Speaker::Person { is_software } => user(&parts.texts, is_software),
+        };
         let results = parts.results.into_iter();
-        let mut what: Vec<What> = results
-            .map(|Outcome { call, text }| What::Result { call, text })
-            .collect();
-        match seen.speaker {
-            Speaker::Model(model) => what.push(What::Model {
-                model,
-                text: join(&parts.texts),
-            }),
-            Speaker::Nobody => {}
-            Speaker::Summary => what.push(What::Checkpoint(join(&parts.texts))),
-            Speaker::Person { is_software } => what.extend(user(&parts.texts, is_software)),
+        let results = results.map(|Outcome { call, text }| What::Result { call, text });
+        Some(Self::new(time, results.chain(own.into_iter().flatten())))
+    }
+
+    fn new(time: i64, mut what: impl Iterator<Item = What>) -> Self {
+        Self {
+            time,
+            first: what.next(),
+            rest: what.collect(),
         }
-        Some(Self { time, what })
+    }
+
+    fn what(&self) -> impl Iterator<Item = &What> {
+        self.first.iter().chain(&self.rest)
     }
 
     /// What a person typed while the model was at work, which is kept as an
@@ -184,15 +199,13 @@ impl Said {
             record.is_meta.0 || attachment.is_meta.0 || attachment.origin.0.is_software();
         let parts = Parts::of(&attachment.prompt);
         let parts = parts.filter(|parts| !parts.is_unknown());
-        Self {
-            time: record.timestamp.millis(),
-            what: user(&parts.unwrap_or_default().texts, is_software),
-        }
+        let what = user(&parts.unwrap_or_default().texts, is_software);
+        Self::new(record.timestamp.millis(), what.into_iter().flatten())
     }
 
     /// What a person typed.
     pub(super) fn prompt(&self) -> Option<&str> {
-        self.what.iter().find_map(|what| match what {
+        self.what().find_map(|what| match what {
             What::Person(text) => Some(&**text),
             _ => None,
         })
@@ -200,7 +213,7 @@ impl Said {
 
     /// Whether a person or the model says anything, or a checkpoint does.
     pub(super) fn is_message(&self) -> bool {
-        self.what.iter().any(|what| match what {
+        self.what().any(|what| match what {
             What::Person(text) | What::Checkpoint(text) | What::Model { text, .. } => {
                 !text.is_empty()
             }
@@ -211,13 +224,13 @@ impl Said {
 
 /// A user message's texts as the person's one message and what software put
 /// beside it.
-fn user(texts: &[Text], is_software: bool) -> Vec<What> {
+fn user(texts: &[Text], is_software: bool) -> [Option<What>; 2] {
     // Most messages are one text, and all of it is the person's.
     if let [text] = texts
         && !is_software
         && words::of_person(text).is_some_and(|words| words.len() == text.len())
     {
-        return vec![What::Person(text.clone())];
+        return [Some(What::Person(text.clone())), None];
     }
     let mut typed = Vec::new();
     let mut injected = Vec::new();
@@ -227,14 +240,11 @@ fn user(texts: &[Text], is_software: bool) -> Vec<What> {
             None => injected.push(&**text),
         }
     }
-    let mut what = Vec::new();
-    if !injected.is_empty() {
-        what.push(What::Injected(injected.join("\n").into()));
-    }
-    if !typed.is_empty() {
-        what.push(What::Person(typed.join("\n").into()));
-    }
-    what
+    let joined = |texts: &[&str]| (!texts.is_empty()).then(|| texts.join("\n").into());
+    [
+        joined(&injected).map(What::Injected),
+        joined(&typed).map(What::Person),
+    ]
 }
 
 /// Texts on lines of their own, without a copy where there is but one.
@@ -317,7 +327,7 @@ pub(super) fn emit<S: Sink>(
     let records = current.order.iter();
     for (node, record) in records.filter_map(|at| nodes.get(*at).zip(said.get(*at))) {
         let time = record.time;
-        for what in &record.what {
+        for what in record.what() {
             if let Some(open) = &mut open {
                 match what {
                     What::Model { text, .. }

@@ -247,6 +247,7 @@ impl SurfaceReader for Long {
     ) -> futures_util::future::BoxFuture<'a, Result<Capture, Cause>> {
         let text = prose(10_000);
         let item = |index: usize| Item {
+            time: Millis(0),
             role: if index.is_multiple_of(2) {
                 Role::User
             } else {

@@ -26,7 +26,7 @@ use keeping::Keeping;
 pub use keeping::unfinished;
 use outgoing::Outgoing;
 pub use outgoing::Step;
-pub use request::{RequestHeader, requests};
+pub use request::{RequestHeader, last_asked, requests};
 use serde::Deserialize;
 
 use crate::model::{Chosen, Delta, ModelError};

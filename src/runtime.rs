@@ -6,10 +6,12 @@
 //! waits for any more are dropped by whoever put them.
 
 mod asking;
+mod choosing;
 mod exporting;
 mod finding;
 mod freshness;
 mod keeping;
+mod naming;
 mod rows;
 mod searching;
 mod sessions;
@@ -22,6 +24,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+pub use choosing::{Asked, Offer, Offered};
 pub use exporting::Export;
 pub use finding::{Found, FoundRow, Query};
 use freshness::Freshness;
@@ -57,6 +60,8 @@ pub enum Job {
     Look(SessionId),
     /// Open another session, to go on in it.
     Open(Destination),
+    /// Find out which models there are, while one of this provider answers.
+    Models(String),
     /// Give a session that is not open the title that a person chose.
     Rename(SessionId, String),
     /// Write a session to a file of the person's own.
@@ -84,6 +89,10 @@ pub enum Done {
     LibraryChanged,
     /// More of what was said can be searched than before.
     TextsRead,
+    /// The models that are known of each provider, before anyone is asked.
+    Models(Vec<Offered>),
+    /// What a provider's server told of its models, or why not.
+    ModelsTold(Box<Offered>),
     /// A session that was asked for to look at.
     Looked(SessionId, Result<Arc<Capture>, String>),
     /// Another session is open, and can be gone on in. Dropping what is opened
@@ -144,6 +153,8 @@ pub struct Runtime {
     /// The session that is being looked at, and whose turn it is to be read.
     looking: CancellationToken,
     look_turns: Arc<tokio::sync::Mutex<()>>,
+    /// The listing of models under way.
+    choosing: CancellationToken,
     done: mpsc::Sender<Done>,
     all: CancellationToken,
     _ends_all: DropGuard,
@@ -176,6 +187,7 @@ impl Runtime {
             freshness: Arc::default(),
             looking: all.child_token(),
             look_turns: Arc::default(),
+            choosing: all.child_token(),
             done,
             _ends_all: all.clone().drop_guard(),
             all,
@@ -194,6 +206,7 @@ impl Runtime {
             Job::Search(query) => self.search(query),
             Job::Look(id) => self.look(id),
             Job::Open(place) => self.open(place),
+            Job::Models(in_use) => self.list_models(in_use),
             Job::Rename(id, title) => self.rename(id, title),
             Job::Export(export) => self.export(export),
             Job::Switch(hold) => self.switch(hold),

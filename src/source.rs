@@ -32,8 +32,10 @@ mod walk;
 use std::fmt;
 
 pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named, VARIABLES};
+pub use database::Databases;
 pub use detect::Head;
 pub use error::SourceError;
+pub(crate) use walk::follows_a_link;
 pub use walk::{FoundFile, Obstacle, Walk};
 
 use crate::reference::projection::Capture;

@@ -16,6 +16,7 @@ mod jobs;
 mod keymap;
 mod list;
 mod listed;
+mod models;
 mod pager;
 mod pane;
 mod picker;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ibid::library::{Found, LogFiles, ToolLogs};
-use ibid::source::{Environment, adapters, detect};
+use ibid::source::{Databases, Environment, adapters, detect};
 use ibid::tool::Tool;
 use peak_alloc::PeakAlloc;
 use rustix::time::{ClockId, clock_gettime};
@@ -168,7 +168,7 @@ fn read(tool: Tool, home: &Path) {
     for log in found.logs {
         assert_eq!(logs.find(&log.file).as_ref(), Some(&log), "found again");
         let _ = logs.header(&log.file);
-        let Ok(Some(looked)) = logs.look(&log.file) else {
+        let Ok(Some(looked)) = logs.look(&log.file, Some(log.stamp)) else {
             continue;
         };
         let Found::Sessions(sessions) = looked.found else {
@@ -184,7 +184,7 @@ fn read(tool: Tool, home: &Path) {
                 assert!(read.capture == again.capture, "the same is read twice");
             }
         }
-        let _ = logs.captures(&log.file, &ids);
+        let _ = logs.captures(&log.file, &ids, &Databases::default());
     }
     for path in contents(home).keys() {
         let (read, captured) = (detect::read_file(path), detect::capture_file(path));

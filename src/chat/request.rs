@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::REQUEST_HEADER;
 use crate::model::{Purpose, Request, RequestConfig};
+use crate::reference::ports::ModelRoute;
 use crate::session::{Event, Message, Payload, Session};
 
 /// What stands in the log where a model is asked. With the surface at that
@@ -76,6 +77,29 @@ impl RequestHeader {
                 .collect(),
         }
     }
+}
+
+/// The model that was last asked for an answer.
+#[must_use]
+pub fn last_asked(session: &Session) -> Option<ModelRoute> {
+    session.events().iter().rev().find_map(|event| {
+        let Payload::LogOnly { kind, data } = &event.payload else {
+            return None;
+        };
+        let is_answer = data.get("purpose").is_none();
+        if kind != REQUEST_HEADER || !is_answer {
+            return None;
+        }
+        let word = |place| {
+            data.pointer(place)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        Some(ModelRoute {
+            provider: word("/header/config/provider")?,
+            model: word("/header/config/model")?,
+        })
+    })
 }
 
 /// Every request that a session's log tells of, in order. One that was made

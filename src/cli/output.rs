@@ -95,6 +95,16 @@ impl Output {
         }
     }
 
+    /// Something that could not be looked at, with its code: for programs on
+    /// stderr too, where it is no part of any result.
+    pub(super) fn warn_with(&self, code: &str, message: impl Display) {
+        if self.json {
+            say_json("warning", code, &message.to_string());
+        } else {
+            tell(message);
+        }
+    }
+
     /// Writes out what is left and gives the exit code.
     pub(super) fn finish(mut self, outcome: Result<(), CliError>) -> ExitCode {
         let flushed = self.out.flush().map_err(CliError::stdout);
@@ -146,18 +156,23 @@ fn in_one_line(error: &clap::Error) -> String {
 }
 
 fn complain(as_json: bool, code: &str, message: &str) {
-    let mut err = io::stderr().lock();
+    if as_json {
+        return say_json("error", code, message);
+    }
+    let safe = sanitize::block(message);
     // With stderr gone there is nobody left to tell.
-    let _ = if as_json {
-        let line = json!({"error": {"code": code, "message": message}}).to_string();
-        let safe = if err.is_terminal() {
-            sanitize::json(&line)
-        } else {
-            line.as_str().into()
-        };
-        writeln!(err, "{safe}")
+    let _ = writeln!(io::stderr(), "ibid: {safe} [{code}]");
+}
+
+/// One line of JSON on stderr.
+fn say_json(what: &str, code: &str, message: &str) {
+    let mut err = io::stderr().lock();
+    let line = json!({what: {"code": code, "message": message}}).to_string();
+    let safe = if err.is_terminal() {
+        sanitize::json(&line)
     } else {
-        let safe = sanitize::block(message);
-        writeln!(err, "ibid: {safe} [{code}]")
+        line.as_str().into()
     };
+    // With stderr gone there is nobody left to tell.
+    let _ = writeln!(err, "{safe}");
 }

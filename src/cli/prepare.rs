@@ -118,7 +118,7 @@ pub(super) fn run(
     let mut warnings = Vec::new();
     for (place, given) in given.into_iter().enumerate() {
         let (id, source) = match given {
-            Given::Session(id) => (SessionId::from(id), None),
+            Given::Session(id) => (super::session_id(&id), None),
             Given::Log(path) => {
                 let id = log::read_header(&path)?.id;
                 (id, Some(Source::Log(path)))

@@ -27,7 +27,7 @@ pub(super) enum Command {
     },
     /// Print a session's conversation
     Show {
-        /// The session's id
+        /// The session's id, or the URI that a list shows in its place
         #[arg(allow_hyphen_values = true)]
         id: String,
         /// Every event as JSON
@@ -39,7 +39,7 @@ pub(super) enum Command {
 pub(super) fn run(command: &Command, out: &mut Output) -> Result<(), CliError> {
     match command {
         Command::List { tool, .. } => list(tool, out),
-        Command::Show { id, .. } => show(&SessionId::from(id.as_str()), out),
+        Command::Show { id, .. } => show(&super::session_id(id), out),
     }
 }
 
@@ -51,10 +51,12 @@ fn tool(name: &str) -> Result<Tool, String> {
 
 fn list(tools: &[Tool], out: &mut Output) -> Result<(), CliError> {
     let (home, config) = super::home()?;
-    let library = super::library(&home, &config, out)?;
-    // What is printed is taken as it is: no row may be wrong.
+    let library = super::open_library(&home, &config, super::cache_of(&home));
     let never = CancellationToken::new();
-    super::warn_of(&library.verify(&never, &mut |_| {})?, out);
+    let mut notices = library.refresh(&never, &mut |_| {})?.notices;
+    // What is printed is taken as it is: no row may be wrong.
+    notices.extend(library.verify(&never, &mut |_| {})?.notices);
+    super::warn_of(&notices, out);
     let index = library.index();
     let is_wanted = |tool: Tool| tools.is_empty() || tools.contains(&tool);
     let mut entries: Vec<_> = index.iter().filter(|e| is_wanted(e.tool)).collect();
@@ -90,7 +92,7 @@ fn list(tools: &[Tool], out: &mut Output) -> Result<(), CliError> {
     for entry in entries {
         let cwd = entry.cwd.unwrap_or_default();
         let when = super::moment(entry.updated_at, &zone);
-        out.row(&[entry.id, &when, entry.display, cwd])?;
+        out.row(&[&super::shown_id(entry.id), &when, entry.display, cwd])?;
     }
     Ok(())
 }

@@ -63,6 +63,8 @@ impl Facts {
             name: self.name.clone().unwrap_or_else(|| id.to_owned()),
             context_window: self.context_window,
             max_output: self.max_output,
+            input_price: self.input_price,
+            output_price: self.output_price,
         }
     }
 }
@@ -74,7 +76,8 @@ impl From<&ModelInfo> for Facts {
             name: Some(info.name.clone()).filter(|name| *name != info.id),
             context_window: info.context_window,
             max_output: info.max_output,
-            ..Self::default()
+            input_price: info.input_price,
+            output_price: info.output_price,
         }
     }
 }

@@ -1,16 +1,17 @@
 //! A server as the person's settings have it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::future::ready;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt as _};
 
 use super::catalogue::{Catalogue, Layer, Origin};
 use super::{
-    AnswerStream, Endpoint, Facts, HttpProvider, ModelError, ModelInfo, Provider, Request,
-    RequestConfig,
+    Access, AnswerStream, Endpoint, Facts, HttpProvider, KeySource, ModelError, ModelInfo,
+    Provider, Request, RequestConfig,
 };
 
 /// A provider whose models are known by four layers, each over the one before:
@@ -22,6 +23,7 @@ use super::{
 #[derive(Debug)]
 pub struct Configured {
     name: String,
+    key: Option<Key>,
     asked: Result<HttpProvider, ModelError>,
     /// The same server, to be asked for its models: what is known already
     /// would stand in the way of what it tells.
@@ -52,6 +54,7 @@ impl Configured {
             known: mine,
             told: RwLock::default(),
             said,
+            key: endpoint.key.clone().map(Key),
             name,
         }
     }
@@ -66,6 +69,15 @@ impl Configured {
             .map_err(Clone::clone)?
             .list_models()
             .await
+    }
+}
+
+/// Where the key comes from, which prints as nothing.
+struct Key(Arc<dyn KeySource>);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Key")
     }
 }
 
@@ -113,6 +125,10 @@ impl Provider for Configured {
             *self.told.write().unwrap_or_else(PoisonError::into_inner) = told.collect();
             Ok(self.models())
         })
+    }
+
+    fn access(&self) -> Access {
+        Access::of(self.key.as_ref().map(|key| &*key.0))
     }
 
     fn config(&self, model: &str) -> RequestConfig {

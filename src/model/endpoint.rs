@@ -10,7 +10,7 @@ pub use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::ModelInfo;
+use super::{KeyError, KeyStanding, ModelInfo};
 use crate::reference::Cause;
 
 /// The wire formats.
@@ -62,6 +62,12 @@ pub trait KeySource: Send + Sync {
     /// # Errors
     /// Why there is none; it becomes `MODEL_KEY`, and must not hold the key.
     fn key(&self) -> BoxFuture<'_, Result<SecretString, Cause>>;
+
+    /// How things stand with it, without running anything.
+    ///
+    /// # Errors
+    /// What getting the key would fail with, as far as that can be told.
+    fn standing(&self) -> Result<KeyStanding, KeyError>;
 }
 
 /// A key that is there already.
@@ -79,6 +85,10 @@ impl FixedKey {
 impl KeySource for FixedKey {
     fn key(&self) -> BoxFuture<'_, Result<SecretString, Cause>> {
         Box::pin(ready(Ok(self.0.clone())))
+    }
+
+    fn standing(&self) -> Result<KeyStanding, KeyError> {
+        Ok(KeyStanding::There)
     }
 }
 

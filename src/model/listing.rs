@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::http::Server;
 use super::prompt::object;
-use super::{Api, Endpoint, ModelError, ModelInfo};
+use super::{Api, Endpoint, Facts, ModelError, ModelInfo};
 
 /// The most models that an Ollama server is asked about one by one.
 const MOST: usize = 200;
@@ -44,6 +44,8 @@ pub(super) fn merged(known: &[ModelInfo], told: Vec<ModelInfo>) -> Vec<ModelInfo
                 }
                 model.context_window = info.context_window.or(model.context_window);
                 model.max_output = info.max_output.or(model.max_output);
+                model.input_price = info.input_price.or(model.input_price);
+                model.output_price = info.output_price.or(model.output_price);
             }
             None => models.push(info.clone()),
         }
@@ -58,13 +60,11 @@ fn each(list: &Value, key: &str, read: impl Fn(&Value) -> Option<ModelInfo>) -> 
 }
 
 fn info(endpoint: &Endpoint, id: &str, name: Option<&Value>) -> ModelInfo {
-    ModelInfo {
-        provider: endpoint.name.clone(),
-        id: id.to_owned(),
-        name: name.and_then(Value::as_str).unwrap_or(id).to_owned(),
-        context_window: None,
-        max_output: None,
-    }
+    let facts = Facts {
+        name: name.and_then(Value::as_str).map(str::to_owned),
+        ..Facts::default()
+    };
+    facts.info(&endpoint.name, id)
 }
 
 fn first(model: &Value, pointers: &[&str]) -> Option<u64> {

@@ -88,6 +88,8 @@ fn info() -> ModelInfo {
         name: "Offline (no language model)".to_owned(),
         context_window: Some(CONTEXT_WINDOW),
         max_output: None,
+        input_price: None,
+        output_price: None,
     }
 }
 

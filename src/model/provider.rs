@@ -13,8 +13,8 @@ use super::http::{Incoming, Server};
 use super::reading::{Flaw, Reading};
 use super::retry::{self, Policy};
 use super::{
-    AnswerStream, Api, Delta, Endpoint, ModelError, ModelInfo, Options, Provider, Request,
-    RequestConfig, TimeLimit, connect, listing,
+    Access, AnswerStream, Api, Delta, Endpoint, Facts, ModelError, ModelInfo, Options, Provider,
+    Request, RequestConfig, TimeLimit, connect, listing,
 };
 
 /// The models of one [`Endpoint`]. Cheap to clone.
@@ -107,13 +107,7 @@ impl Provider for HttpProvider {
     /// models that it does not list, so an unknown one is one without facts.
     fn model_info<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Result<ModelInfo, ModelError>> {
         let known = self.models().into_iter().find(|info| info.id == model);
-        let info = known.unwrap_or_else(|| ModelInfo {
-            provider: self.0.endpoint.name.clone(),
-            id: model.to_owned(),
-            name: model.to_owned(),
-            context_window: None,
-            max_output: None,
-        });
+        let info = known.unwrap_or_else(|| Facts::default().info(&self.0.endpoint.name, model));
         Box::pin(ready(Ok(info)))
     }
 
@@ -129,6 +123,10 @@ impl Provider for HttpProvider {
             *listed.unwrap_or_else(PoisonError::into_inner) = Some(models.clone());
             Ok(models)
         })
+    }
+
+    fn access(&self) -> Access {
+        Access::of(self.0.endpoint.key.as_deref())
     }
 
     fn config(&self, model: &str) -> RequestConfig {

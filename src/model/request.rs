@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Api, Options};
+use super::{Api, ModelInfo, Options, Provider};
 use crate::reference::ports::ModelRoute;
 use crate::session::Message;
 
@@ -57,6 +57,18 @@ pub struct Chosen {
     pub context_window: Option<u64>,
     /// The most tokens of one answer; `None` where none is declared.
     pub max_output: Option<u64>,
+}
+
+impl Chosen {
+    /// A model that its provider knows.
+    #[must_use]
+    pub fn of(provider: &dyn Provider, info: &ModelInfo) -> Self {
+        Self {
+            config: provider.config(&info.id),
+            context_window: info.context_window,
+            max_output: info.max_output,
+        }
+    }
 }
 
 impl From<RequestConfig> for Chosen {

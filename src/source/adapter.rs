@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::database::Databases;
 use super::detect::Head;
 use super::walk::{FoundFile, Walk};
-use super::{ForeignCapture, ForeignSession, SourceError, SourceNotice};
+use super::{Foreign, ForeignCapture, ForeignSession, SourceError, SourceNotice, records};
 use crate::session::{Millis, Title, TitleSource, title};
 use crate::tool::Tool;
 
@@ -69,15 +70,27 @@ pub trait Adapter: Send + Sync {
     /// Those of [`read`](Self::read).
     fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError>;
 
-    /// Captures several sessions of one file, in the order of these ids.
+    /// Captures several sessions of one file, in the order of these ids. A
+    /// database stays open in `databases`, for whoever asks it more.
     fn capture_many(
         &self,
         path: &Path,
         native_ids: &[&str],
+        databases: &Databases,
     ) -> Vec<Result<ForeignCapture, SourceError>> {
-        let ids = native_ids.iter();
-        ids.map(|id| self.capture(path, Some(id))).collect()
+        let _ = databases;
+        one_by_one(path, native_ids, |id| self.capture(path, Some(id)))
     }
+}
+
+/// Reads several sessions of one file, each as one observation.
+pub(super) fn one_by_one<S>(
+    path: &Path,
+    native_ids: &[&str],
+    read: impl Fn(&str) -> Result<Foreign<S>, SourceError>,
+) -> Vec<Result<Foreign<S>, SourceError>> {
+    let ids = native_ids.iter();
+    ids.map(|id| records::observed(path, || read(id))).collect()
 }
 
 /// What a bounded look into a file found.

@@ -130,9 +130,10 @@ impl Cited {
         self.capture.captured_through = Some(next);
     }
 
-    fn add(&mut self, role: Role, checkpoint: bool, text: Text) {
+    fn add(&mut self, time: i64, role: Role, checkpoint: bool, text: Text) {
         if !text.is_empty() {
             self.capture.conversation.push(Item {
+                time: Millis(time),
                 role,
                 checkpoint,
                 text,
@@ -160,12 +161,12 @@ impl Sink for Cited {
         &self.capture.header
     }
 
-    fn say(&mut self, _time: i64, said: Said<'_>, text: Text) -> Result<(), SurfaceError> {
+    fn say(&mut self, time: i64, said: Said<'_>, text: Text) -> Result<(), SurfaceError> {
         self.count();
         match said {
-            Said::Person => self.add(Role::User, false, text),
-            Said::Model(..) => self.add(Role::Assistant, false, text),
-            Said::Checkpoint(_) => self.add(Role::User, true, text),
+            Said::Person => self.add(time, Role::User, false, text),
+            Said::Model(..) => self.add(time, Role::Assistant, false, text),
+            Said::Checkpoint(_) => self.add(time, Role::User, true, text),
             Said::Injected(_) | Said::Result(_) => {}
         }
         Ok(())

@@ -103,7 +103,7 @@ fn is_own(record: &Brief) -> bool {
             has("uuid") && (has("sessionId") || has("parentUuid"))
         }
         Some("summary") => has("leafUuid"),
-        Some(kind) => OWN_TYPES.contains(&kind),
+        Some(kind) => OWN_TYPES.contains(&kind) || (record::is_noise(kind) && has("sessionId")),
         None => false,
     }
 }

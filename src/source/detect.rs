@@ -65,6 +65,21 @@ fn adapter_of(path: &Path) -> Result<&'static dyn Adapter, SourceError> {
         })
 }
 
+/// Whether a file is this tool's, as far as its beginning tells.
+///
+/// # Errors
+/// `SOURCE_UNKNOWN_FORMAT` for one that is not, and when it can't be read.
+pub fn check(adapter: &dyn Adapter, path: &Path) -> Result<(), SourceError> {
+    let head = Head::read(path)?;
+    if adapter.recognises(&head) {
+        return Ok(());
+    }
+    Err(SourceError::UnknownFormat {
+        path: path.to_owned(),
+        found: head.describe(),
+    })
+}
+
 /// Reads the session in one file, whichever tool wrote it. Of a file that
 /// holds several it is the one that was used last.
 ///

@@ -162,7 +162,9 @@ fn newest_generation(path: &Path) -> Option<PathBuf> {
         let Ok(name) = entry.file_name().into_string() else {
             continue;
         };
-        if let Some(rank) = rank(&name).filter(|(found, _)| *found > asked) {
+        // A link beside it may lead anywhere.
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if let Some(rank) = rank(&name).filter(|(found, _)| is_file && *found > asked) {
             names.insert(rank, entry.path());
         }
     }

@@ -3,6 +3,7 @@
 //! [`App::update`] never waits, reads a file or looks at a clock: what takes
 //! time goes out as a [`Job`] and comes back as a [`Msg`].
 
+mod choosing;
 mod citing;
 mod commanding;
 pub(super) mod composing;
@@ -202,6 +203,7 @@ impl App {
         match self.list {
             Some(Listed::Sessions(_)) => return Layer::Sessions,
             Some(Listed::Texts(_)) => return Layer::Texts,
+            Some(Listed::Models(_)) => return Layer::Models,
             Some(Listed::Commands(_)) | None => {}
         }
         if self.popup.is_some() {
@@ -245,7 +247,7 @@ impl App {
     pub fn wants_tick(&self) -> bool {
         self.chat.is_busy()
             || self.opening.is_some()
-            || self.listed().is_some_and(|l| l.list().is_waiting())
+            || self.listed().is_some_and(Listed::is_moving)
             || self.pane.as_ref().is_some_and(Pane::is_preparing)
     }
 
@@ -265,6 +267,8 @@ impl App {
                 Some(Listed::Texts(_)) => self.ask_again(),
                 _ => Vec::new(),
             },
+            Done::Models(offered) => self.models_known(offered),
+            Done::ModelsTold(told) => self.models_told(*told),
             Done::Looked(id, outcome) => {
                 self.looked(&id, &outcome);
                 Vec::new()
@@ -333,6 +337,10 @@ impl App {
         self.width = width;
         self.now = now;
         self.notice = opened.note.map(Notice::Info);
+        if let Some(chosen) = opened.chosen {
+            // There is nothing under way yet that it could change.
+            drop(self.chat(ChatEvent::UseModel(chosen)));
+        }
         last_words.push(Job::Switch(opened.hold));
         last_words.into_iter().map(Cmd::Job).collect()
     }

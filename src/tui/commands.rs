@@ -9,6 +9,7 @@ pub enum Command {
     New,
     Resume,
     Rename,
+    Model,
     Export,
     Theme,
     Help,
@@ -74,6 +75,7 @@ pub const COMMANDS: &[Entry] = {
         entry(C::New, "new", None, "begin a new session"),
         entry(C::Resume, "resume", None, "go on in another session"),
         entry(C::Rename, "rename", Needed("TITLE"), "name this session"),
+        entry(C::Model, "model", Optional("NAME"), "choose who answers from now on"),
         entry(C::Export, "export", Optional("PATH"), "write Markdown to a file, or the log (.jsonl)"),
         entry(C::Theme, "theme", Optional("NAME"), "other colours, until you quit"),
         entry(C::Help, "help", None, "every key and command"),
@@ -200,7 +202,9 @@ mod tests {
         assert_eq!(names("re"), ["resume", "rename", "theme"][..2]);
         assert_eq!(
             names("e"),
-            ["export", "new", "resume", "rename", "theme", "help"]
+            [
+                "export", "new", "resume", "rename", "model", "theme", "help"
+            ]
         );
         assert_eq!(names("xyz"), [""; 0]);
         assert_eq!(names("").len(), COMMANDS.len());

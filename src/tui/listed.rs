@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use super::command_list::CommandList;
 use super::human;
 use super::list::List;
+use super::models::ModelPicker;
 use super::pane::Spot;
 use super::picker::Picker;
 use super::texts::TextPicker;
@@ -24,6 +25,8 @@ pub enum Listed {
     Texts(TextPicker),
     /// Commands by their words.
     Commands(CommandList),
+    /// Models by their names.
+    Models(ModelPicker),
 }
 
 impl Listed {
@@ -34,6 +37,7 @@ impl Listed {
             Self::Sessions(picker) => &picker.list,
             Self::Texts(picker) => &picker.list,
             Self::Commands(commands) => &commands.list,
+            Self::Models(models) => &models.list,
         }
     }
 
@@ -43,6 +47,7 @@ impl Listed {
             Self::Sessions(picker) => &mut picker.list,
             Self::Texts(picker) => &mut picker.list,
             Self::Commands(commands) => &mut commands.list,
+            Self::Models(models) => &mut models.list,
         }
     }
 
@@ -53,6 +58,7 @@ impl Listed {
             Self::Sessions(picker) => &picker.query().text,
             Self::Texts(picker) => &picker.query().text,
             Self::Commands(commands) => commands.typed(),
+            Self::Models(models) => models.text(),
         }
     }
 
@@ -63,7 +69,7 @@ impl Listed {
         let (id, label) = match self {
             Self::Sessions(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
             Self::Texts(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
-            Self::Commands(_) => return None,
+            Self::Commands(_) | Self::Models(_) => return None,
         };
         Some(Reference {
             session_id: id.clone(),
@@ -75,7 +81,7 @@ impl Listed {
     #[must_use]
     pub fn spot(&self) -> Option<Spot> {
         match self {
-            Self::Sessions(_) | Self::Commands(_) => None,
+            Self::Sessions(_) | Self::Commands(_) | Self::Models(_) => None,
             Self::Texts(picker) => picker.spot(),
         }
     }
@@ -87,6 +93,7 @@ impl Listed {
             Self::Sessions(picker) => picker.height(),
             Self::Texts(picker) => picker.height(),
             Self::Commands(commands) => commands.list.wanted_height(),
+            Self::Models(models) => models.height(),
         }
         .max(1)
     }
@@ -99,6 +106,7 @@ impl Listed {
             Self::Sessions(picker) => (picker.counter(), picker.progress()),
             Self::Texts(picker) => (picker.counter(), None),
             Self::Commands(commands) => (commands.counter(), None),
+            Self::Models(models) => (models.counter(now), None),
         };
         if self.list().is_slow(now) {
             counter = format!("{} {counter}", human::spinner(now));
@@ -106,6 +114,13 @@ impl Listed {
         let whole = progress.map(|progress| format!("{counter} · {progress}"));
         let whole = whole.filter(|whole| wrap::columns(whole) <= room);
         whole.unwrap_or(counter)
+    }
+
+    /// Whether something of it moves by time alone.
+    #[must_use]
+    pub fn is_moving(&self) -> bool {
+        let is_asking = matches!(self, Self::Models(models) if models.is_asking());
+        is_asking || self.list().is_waiting()
     }
 
     /// Notes that there may be other rows by now. Gives what is to be done to
@@ -120,7 +135,7 @@ impl Listed {
                 let asks = !picker.is_blank() && picker.list.outdated(now);
                 asks.then(|| Job::Search(picker.query().clone()))
             }
-            Self::Commands(_) => None,
+            Self::Commands(_) | Self::Models(_) => None,
         }
     }
 
@@ -130,6 +145,7 @@ impl Listed {
             Self::Sessions(picker) => picker.render(area, buf, theme, now),
             Self::Texts(picker) => picker.render(area, buf, theme, now),
             Self::Commands(commands) => commands.render(area, buf, theme),
+            Self::Models(models) => models.render(area, buf, theme, now),
         }
     }
 }

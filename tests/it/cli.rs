@@ -7,6 +7,7 @@ mod failures;
 mod mentions;
 mod models;
 mod prepare;
+mod search;
 mod sessions;
 mod spill;
 mod streams;

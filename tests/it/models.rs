@@ -5,5 +5,5 @@ mod conformance;
 mod faults;
 mod formats;
 mod refusals;
-mod server;
-mod support;
+pub(crate) mod server;
+pub(crate) mod support;

@@ -172,6 +172,7 @@ mod tests {
     impl SurfaceReader for Sessions {
         fn read_surface<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<Capture, Cause>> {
             let item = |role, text: &str| Item {
+                time: Millis(0),
                 role,
                 checkpoint: false,
                 text: text.into(),

@@ -21,7 +21,7 @@ const MAX_FILES: usize = 256;
 const META_BYTES: u64 = 4 * 1024 * 1024;
 
 /// How many messages of each role there were, whatever became of them.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) struct Counts {
     pub(super) persons: usize,
     pub(super) models: usize,

@@ -12,6 +12,7 @@ use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::{
     Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records, torn, walk,
 };
+use crate::stamp::Stamp;
 
 /// What a row that sets a title begins with.
 const TITLE: &[u8] = br#"{"type":"session/title""#;
@@ -27,20 +28,19 @@ pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
 }
 
 pub(super) fn scan(place: &Path, walk: &mut Walk) {
-    walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            walk.folder(&project.path(), |walk, session, kind| {
-                if kind.is_dir() {
-                    newest(&session.path(), walk);
-                }
-            });
-        }
+    let projects = walk.folders_in(place);
+    walk.each(&projects, |walk, project| {
+        walk.folder(project, |walk, session, kind| {
+            if kind.is_dir() {
+                newest(&session.path(), walk);
+            }
+        });
     });
 }
 
 /// Adds the file of a session's folder that counts.
 fn newest(folder: &Path, walk: &mut Walk) {
-    let mut newest = None;
+    let mut newest: Option<(_, PathBuf, Stamp)> = None;
     walk.entries(folder, |walk, entry, kind| {
         let name = entry.file_name();
         let Some(rank) = name.to_str().and_then(rank) else {
@@ -49,15 +49,18 @@ fn newest(folder: &Path, walk: &mut Walk) {
         if !kind.is_file() {
             return walk.file(entry.path(), None);
         }
-        // One that is empty is still to be written.
-        if entry.metadata().is_ok_and(|file| file.len() > 0) {
-            newest = newest.take().max(Some((rank, entry.path())));
+        let is_newer = newest.as_ref().is_none_or(|(last, ..)| rank > *last);
+        if is_newer && let Ok(file) = entry.metadata() {
+            // One that is empty is still to be written.
+            if file.is_file() && file.len() > 0 {
+                newest = Some((rank, entry.path(), Stamp::of(&file)));
+            }
         }
     });
-    if let Some((_, path)) = newest {
+    if let Some((_, path, stamp)) = newest {
         let id = folder.file_name().and_then(|name| name.to_str());
         let id = id.filter(|name| !name.contains(ESCAPE));
-        walk.file(path, id.map(str::to_owned));
+        walk.found(path, stamp, id.map(str::to_owned));
     }
 }
 
@@ -74,11 +77,12 @@ pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
         return None;
     }
     let mut walk = Walk::default();
-    walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            newest(&project.path().join(native_id), walk);
+    for project in walk.folders_in(place) {
+        let session = project.join(native_id);
+        if session.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            newest(&session, &mut walk);
         }
-    });
+    }
     walk.files.pop().map(|found| found.path)
 }
 

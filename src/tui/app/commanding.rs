@@ -64,6 +64,7 @@ impl App {
                 let cmds = self.chat(ChatEvent::Rename(argument.to_owned()));
                 (!cmds.is_empty()).then_some(cmds)
             }
+            Command::Model => Some(self.open_models(argument, !argument.is_empty())),
             Command::Export => self.export_open(argument),
             Command::Theme => self.change_theme(argument),
             Command::Help => {

@@ -46,7 +46,7 @@ impl App {
                     self.pane_search_action(action);
                     Vec::new()
                 }
-                Layer::Sessions | Layer::Texts => self.list_action(action),
+                Layer::Sessions | Layer::Texts | Layer::Models => self.list_action(action),
                 Layer::Naming => self.naming_action(action),
                 Layer::Help => {
                     self.help_action(action);
@@ -107,7 +107,9 @@ impl App {
                 self.editor.insert_char(c);
                 Vec::new()
             }
-            Layer::Sessions | Layer::Texts => self.list_typed(c.encode_utf8(&mut [0; 4])),
+            Layer::Sessions | Layer::Texts | Layer::Models => {
+                self.list_typed(c.encode_utf8(&mut [0; 4]))
+            }
             Layer::Naming => {
                 self.naming_typed(c.encode_utf8(&mut [0; 4]));
                 Vec::new()
@@ -140,7 +142,7 @@ impl App {
                     pager.search_push(line);
                 }
             }
-            Layer::Sessions | Layer::Texts => return self.list_typed(line),
+            Layer::Sessions | Layer::Texts | Layer::Models => return self.list_typed(line),
             Layer::Naming => self.naming_typed(line),
             Layer::Pane | Layer::Help => {}
         }
@@ -157,7 +159,9 @@ impl App {
         };
         let lines: i16 = if up { -3 } else { 3 };
         match self.layer() {
-            Layer::Popup | Layer::Sessions | Layer::Texts if self.areas.rows.contains(at) => {
+            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Models
+                if self.areas.rows.contains(at) =>
+            {
                 if let Some(listed) = self.listed_mut() {
                     listed.list_mut().jump(lines.into());
                 }
@@ -168,7 +172,7 @@ impl App {
                 }
             }
             Layer::Help => self.scroll_help(lines.into()),
-            Layer::Composer | Layer::Popup | Layer::Sessions | Layer::Texts => {
+            Layer::Composer | Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Models => {
                 self.transcript.scroll(lines);
             }
             Layer::Naming => {}
@@ -178,7 +182,10 @@ impl App {
 
     fn click(&mut self, at: ratatui::layout::Position) -> Vec<Cmd> {
         let layer = self.layer();
-        let is_list = matches!(layer, Layer::Popup | Layer::Sessions | Layer::Texts);
+        let is_list = matches!(
+            layer,
+            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Models
+        );
         if is_list && self.areas.rows.contains(at) {
             let row = usize::from(at.y - self.areas.rows.y);
             let listed = self.listed_mut();

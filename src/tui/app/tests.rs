@@ -8,6 +8,7 @@ mod commands;
 mod editing;
 mod identity;
 mod layouts;
+mod models;
 mod sessions;
 mod texts;
 mod turns;

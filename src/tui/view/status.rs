@@ -95,6 +95,7 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
                 (Action::Export, "export"),
             ]
         }
+        Layer::Models => return model_hints(app),
         Layer::Texts => vec![
             (Action::Accept, "cite"),
             (Action::Escape, "close"),
@@ -105,6 +106,17 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
         hints.retain(|(action, _)| matches!(action, Action::Escape | Action::Texts));
     }
     hints
+}
+
+/// What can be done with the selected model.
+fn model_hints(app: &App) -> Vec<(Action, &'static str)> {
+    let close = (Action::Escape, "close");
+    match app.listed() {
+        Some(Listed::Models(models)) if models.selected().is_some() => {
+            vec![(Action::Accept, "choose"), close]
+        }
+        _ => vec![close],
+    }
 }
 
 fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
@@ -130,6 +142,7 @@ fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
         hints.push((Action::Sessions, "sessions"));
         hints.push((Action::Texts, "search"));
         hints.push((Action::EndOfInput, "quit"));
+        hints.push((Action::Models, "model"));
     } else if can_send && !app.editor.is_blank() {
         hints.push((Action::Send, if is_answering { "queue" } else { "send" }));
     }

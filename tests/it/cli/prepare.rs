@@ -332,7 +332,7 @@ fn a_file_of_any_tool_is_told_by_its_content() {
 fn records_of_a_file_that_were_passed_over_are_told_to_people_and_programs() {
     let place = Place::new();
     let whole = std::fs::read_to_string(claude_file()).unwrap();
-    let torn = place.write("torn.jsonl", &format!("{whole}{{\"type\":\"user\",\"uu"));
+    let torn = place.write("torn.jsonl", format!("{whole}{{\"type\":\"user\",\"uu"));
     let ended = place.run(&["prepare", "--file", &torn, "--json"]);
     let prepared: Value = serde_json::from_slice(&ended.out).unwrap();
     let warning = &prepared["warnings"][0];

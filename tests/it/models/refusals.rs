@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
-use ibid::model::{Api, Endpoint, ErrorClass, HttpProvider, KeySource, Provider, SecretString};
+use ibid::model::{
+    Api, Endpoint, ErrorClass, HttpProvider, KeyError, KeySource, KeyStanding, Provider,
+    SecretString,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::server::{Server, Step};
@@ -122,6 +125,10 @@ impl KeySource for NoKey {
     fn key(&self) -> BoxFuture<'_, Result<SecretString, ibid::reference::Cause>> {
         let why = std::io::Error::other("the command ended with status 1");
         Box::pin(ready(Err(Arc::new(why) as _)))
+    }
+
+    fn standing(&self) -> Result<KeyStanding, KeyError> {
+        Ok(KeyStanding::AtCommand)
     }
 }
 

@@ -8,6 +8,7 @@
 //! question: one that nobody waits for any more is dropped in [`Chat::update`].
 
 mod answer;
+mod compaction;
 pub mod draft;
 mod keeping;
 mod outgoing;
@@ -17,17 +18,24 @@ mod request;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod titling;
+mod window;
 
 use std::sync::Arc;
 
 use answer::{Answer, Unsaved};
+use compaction::Compaction;
+pub use compaction::{COMPACT_END, COMPACT_START, is_of_summary};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use keeping::Keeping;
 pub use keeping::unfinished;
 use outgoing::Outgoing;
 pub use outgoing::Step;
-pub use request::{RequestHeader, last_asked, requests};
+pub use request::{RequestHeader, is_for_answer, last_asked, requests};
 use serde::Deserialize;
+use titling::Titling;
+pub use titling::{TITLE_FAILED, TitlePolicy};
+pub use window::{CROWDED, context_tokens, estimated_tokens, message_tokens};
 
 use crate::model::{Chosen, Delta, ModelError};
 use crate::reference::ports::{ModelRoute, SpillRef};
@@ -91,10 +99,15 @@ pub enum ChatEvent {
     Preview(Draft),
     /// The person agrees to what is shown.
     Confirm,
+    /// The person wants a summary in place of what was said before, with this
+    /// hint about what counts.
+    Compact(Option<String>),
     /// The person calls off what is going on.
     Cancel,
     /// The person names the session.
     Rename(String),
+    /// The person goes elsewhere: what runs beside the conversation ends.
+    Leave,
     /// References were prepared.
     Prepared(Generation, Result<PreparedStep, ReferenceError>),
     /// The captures were compared with the sources as they are now.
@@ -158,11 +171,18 @@ pub struct Chat {
     assembled: bool,
     outgoing: Outgoing,
     answer: Answer,
+    compaction: Compaction,
     keeping: Keeping,
     unsaved: Option<Unsaved>,
     /// What writes the title that a person chose.
     renaming: Option<Generation>,
+    titles: TitlePolicy,
+    titling: Titling,
     generation: Generation,
+    /// About how many tokens the conversation takes.
+    context: u64,
+    /// The person was told that the window is nearly used.
+    is_crowded: bool,
 }
 
 impl Chat {
@@ -170,15 +190,20 @@ impl Chat {
     #[must_use]
     pub fn new(session: Session, chosen: Chosen, review: ReviewPolicy) -> Self {
         Self {
+            context: context_tokens(&session),
             session,
             chosen,
             review,
             assembled: false,
+            is_crowded: false,
             outgoing: Outgoing::None,
             answer: Answer::None,
+            compaction: Compaction::None,
             keeping: Keeping::default(),
             unsaved: None,
             renaming: None,
+            titles: TitlePolicy::default(),
+            titling: Titling::None,
             generation: Generation::default(),
         }
     }
@@ -214,11 +239,13 @@ impl Chat {
         Some(&self.answer.received().or(unsaved)?.from)
     }
 
-    /// Whether anything is under way: a message, an answer or a title.
+    /// Whether anything is under way: a message, an answer, a summary, or a
+    /// title that the person chose.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         !matches!(self.outgoing, Outgoing::None)
             || self.answer.text().is_some()
+            || self.compaction.is_under_way()
             || self.is_renaming()
     }
 
@@ -249,7 +276,10 @@ impl Chat {
     pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
         match event {
             // A title made of a first message must not come after it.
-            ChatEvent::Send(_) | ChatEvent::Preview(_) | ChatEvent::Confirm
+            ChatEvent::Send(_)
+            | ChatEvent::Preview(_)
+            | ChatEvent::Confirm
+            | ChatEvent::Compact(_)
                 if self.is_renaming() =>
             {
                 let wait = "the title is still being written: press it again";
@@ -262,15 +292,37 @@ impl Chat {
             ChatEvent::Send(draft) => self.send(draft),
             ChatEvent::Preview(draft) => self.preview(draft),
             ChatEvent::Confirm => self.confirm(),
+            ChatEvent::Compact(hint) => self.compact(hint.as_deref()),
             ChatEvent::Cancel => self.cancel(),
             ChatEvent::Rename(title) => self.rename(&title),
+            ChatEvent::Leave => self.leave(),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
+            ChatEvent::Delta(generation, delta) if self.compaction.is_asked_by(generation) => {
+                self.summary_delta(delta)
+            }
+            ChatEvent::Delta(generation, delta) if self.titling.is_asked_by(generation) => {
+                self.title_delta(delta)
+            }
             ChatEvent::Delta(generation, delta) => self.delta(generation, delta),
             ChatEvent::Keep(generation) => self.keep(generation),
+            ChatEvent::AnswerEnded(generation, error)
+                if self.compaction.is_asked_by(generation) =>
+            {
+                self.summary_ended(error.as_ref())
+            }
+            ChatEvent::AnswerEnded(generation, error) if self.titling.is_asked_by(generation) => {
+                self.title_ended(error)
+            }
             ChatEvent::AnswerEnded(generation, error) => self.answer_ended(generation, error),
         }
+    }
+
+    /// Counts on from the conversation before, so that what still comes for
+    /// that one is not taken for this one.
+    pub fn follow(&mut self, before: &Self) {
+        self.generation = before.generation;
     }
 
     fn next_generation(&mut self) -> Generation {
@@ -305,6 +357,10 @@ impl Chat {
             self.message_logged(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
+        } else if self.compaction.is_written_by(generation) {
+            self.compaction_logged(outcome)
+        } else if self.titling.is_written_by(generation) {
+            self.title_logged(outcome)
         } else if self.renaming == Some(generation) {
             self.renamed(outcome)
         } else if self.keeping.is_asked_by(generation) {
@@ -316,6 +372,7 @@ impl Chat {
 
     /// Takes events that are in the log into the session shown.
     fn absorb(&mut self, events: Vec<Arc<Event>>) -> Vec<Effect> {
+        let says = events.iter().any(|event| event.message().is_some());
         for event in events {
             if let Err(error) = self.session.push(event) {
                 return vec![Effect::Say(Notice::Failed(Failure {
@@ -325,6 +382,9 @@ impl Chat {
                     ),
                 }))];
             }
+        }
+        if says {
+            self.recount();
         }
         Vec::new()
     }

@@ -4,13 +4,16 @@
 //! Results go to stdout, errors to stderr; with `--json` both are JSON, an
 //! error as one line `{"error":{"code","message"}}`, and each thing that could
 //! not be looked at on the way as one `{"warning":{…}}` of the same form. Exit
-//! codes: 0 done, 1 failed, 2 wrong usage.
+//! codes: 0 done, 2 wrong usage, and what `exit` says of an error by its code.
 
+mod ask;
 mod candidates;
 mod config;
 mod demo;
 mod doctor;
 mod error;
+mod exit;
+mod input;
 mod mention;
 mod models;
 mod output;
@@ -45,6 +48,7 @@ Examples:
   ibid                                      open the chat
   ibid demo                                 the same, with sample sessions to cite
   ibid demo --print                         the tour as text
+  ibid ask --cite 'flaky login' 'what fixed it?'   ask without the screen
   ibid candidates flaky --json              sessions that can be cited, with mentions
   ibid prepare --session ID                 what a model would get of a session
   ibid prepare --log FILE --json            the same of a log anywhere, with all facts
@@ -67,6 +71,8 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Ask a model without the screen, and print its answer
+    Ask(ask::Args),
     /// List the sessions that can be cited
     Candidates(candidates::Args),
     /// Print what a model would get of one or more sessions
@@ -133,6 +139,7 @@ fn wants_json(matches: &clap::ArgMatches) -> bool {
 fn dispatch(args: Args, matches: &clap::ArgMatches, out: &mut Output) -> Result<(), CliError> {
     match args.command {
         None => screen::open(),
+        Some(Command::Ask(args)) => ask::run(&args, out),
         Some(Command::Candidates(args)) => candidates::run(&args, out),
         Some(Command::Prepare(args)) => {
             let order = matches.subcommand_matches("prepare");

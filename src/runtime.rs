@@ -32,7 +32,6 @@ use keeping::DraftKeeper;
 pub use searching::{TextFound, TextQuery, TextRow};
 use sessions::InOrder;
 pub use sessions::{Destination, Hold, Opened, Slot, begin};
-#[cfg(test)]
 pub(crate) use sessions::{begun_with, open_session};
 
 use crate::chat::{ChatEvent, Effect, Failure, Generation, KeptDraft, Notice};
@@ -163,9 +162,23 @@ pub struct Runtime {
 impl Runtime {
     /// A runtime that writes in `slot` and keeps its draft in `draft_file`,
     /// and the channel on which it tells what became of its jobs. Must be
-    /// called within tokio.
+    /// called within tokio. Keeps the library as the folders are.
     #[must_use]
     pub fn start(
+        services: Services,
+        slot: Slot,
+        draft_file: DraftFile,
+    ) -> (Self, mpsc::Receiver<Done>) {
+        let started = Self::start_alone(services, slot, draft_file);
+        started.0.fill_library();
+        started.0.watch_library();
+        started
+    }
+
+    /// The same for a program that lists no sessions: the library stays as it
+    /// is, but for the session that is written in.
+    #[must_use]
+    pub fn start_alone(
         services: Services,
         slot: Slot,
         draft_file: DraftFile,
@@ -193,8 +206,6 @@ impl Runtime {
             all,
         };
         runtime.attach();
-        runtime.fill_library();
-        runtime.watch_library();
         (runtime, receiver)
     }
 

@@ -30,6 +30,8 @@ pub enum TitleSource {
     Person,
     /// The first words of the first message.
     Fallback,
+    /// A model made it of the person's words.
+    Model,
 }
 
 /// The latest title of a session.
@@ -64,8 +66,12 @@ impl Title {
     /// The event that sets the title [`Title::new`].
     #[must_use]
     pub fn event(text: &str, source: TitleSource) -> Payload {
-        let Self { text, pinned } = Self::new(text, source);
-        let kind = if pinned { "user" } else { "fallback" };
+        let Self { text, .. } = Self::new(text, source);
+        let kind = match source {
+            TitleSource::Person => "user",
+            TitleSource::Fallback => "fallback",
+            TitleSource::Model => "model",
+        };
         Payload::log_only(
             TITLE_EVENT,
             json!({"title": text, "messageSeqs": [], "source": {"kind": kind}}),

@@ -50,6 +50,23 @@ impl RequestHeader {
         }
     }
 
+    /// A request beside the conversation: the first so many messages of the
+    /// surface, and behind them one that is no part of it.
+    #[must_use]
+    pub(super) fn beside(
+        (turn, config): (u64, RequestConfig),
+        purpose: Purpose,
+        surface: usize,
+        message: Message,
+    ) -> Self {
+        Self {
+            purpose,
+            surface: Some(surface),
+            messages: vec![message],
+            ..Self::answer(turn, config)
+        }
+    }
+
     /// Who is asked, and how.
     #[must_use]
     pub fn config(&self) -> &RequestConfig {
@@ -86,8 +103,7 @@ pub fn last_asked(session: &Session) -> Option<ModelRoute> {
         let Payload::LogOnly { kind, data } = &event.payload else {
             return None;
         };
-        let is_answer = data.get("purpose").is_none();
-        if kind != REQUEST_HEADER || !is_answer {
+        if kind != REQUEST_HEADER || !is_for_answer(data) {
             return None;
         }
         let word = |place| {
@@ -100,6 +116,14 @@ pub fn last_asked(session: &Session) -> Option<ModelRoute> {
             model: word("/header/config/model")?,
         })
     })
+}
+
+/// Whether an event's data is of a request for the next message of the
+/// conversation, and not of one beside it.
+#[must_use]
+pub fn is_for_answer(header: &Value) -> bool {
+    let purpose = header.get("purpose").map(Purpose::deserialize);
+    purpose.is_none_or(|purpose| purpose.is_ok_and(|purpose| purpose.is_answer()))
 }
 
 /// Every request that a session's log tells of, in order. One that was made

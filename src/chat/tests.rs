@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 mod answers;
+mod compaction;
 mod drafts;
 mod kept;
 mod outgoing;
+mod titles;
 
 use super::testing::*;
 use super::{Chat, ChatEvent, Effect, ReviewPolicy, View};

@@ -63,20 +63,22 @@ impl Chosen {
     /// A model that its provider knows.
     #[must_use]
     pub fn of(provider: &dyn Provider, info: &ModelInfo) -> Self {
+        let chosen = Self::from(provider.config(&info.id));
         Self {
-            config: provider.config(&info.id),
-            context_window: info.context_window,
+            context_window: chosen.context_window.or(info.context_window),
             max_output: info.max_output,
+            ..chosen
         }
     }
 }
 
 impl From<RequestConfig> for Chosen {
-    /// A model of which nothing is known.
+    /// A model of which nothing else is known.
     fn from(config: RequestConfig) -> Self {
         Self {
+            // A window that the server is told to set up is the one there is.
+            context_window: config.options.num_ctx,
             config,
-            context_window: None,
             max_output: None,
         }
     }

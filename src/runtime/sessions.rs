@@ -103,6 +103,14 @@ pub struct Hold {
     draft_file: DraftFile,
 }
 
+impl Hold {
+    /// What [`Runtime::start`] takes to write in it.
+    #[must_use]
+    pub fn into_parts(self) -> (Slot, DraftFile) {
+        (self.slot, self.draft_file)
+    }
+}
+
 /// The open session, as the library asks it.
 struct Live(Arc<Mutex<Slot>>);
 
@@ -310,7 +318,7 @@ fn with_its_model(mut opened: Opened, models: &Models) -> Opened {
 }
 
 /// Begins a session in a directory; its draft cites another one, if one is
-/// given.
+/// given. What other programs were writing there stays theirs.
 pub(crate) fn begun_with(
     home: &Home,
     cwd: Option<String>,

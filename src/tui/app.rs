@@ -24,7 +24,9 @@ use super::listed::Listed;
 use super::pane::Pane;
 use super::theme::Theme;
 use super::transcript::TranscriptState;
-use crate::chat::{Chat, ChatEvent, Draft, Effect, Failure, KeptDraft, Notice, ReviewPolicy};
+use crate::chat::{
+    Chat, ChatEvent, Draft, Effect, Failure, KeptDraft, Notice, ReviewPolicy, TitlePolicy,
+};
 use crate::model::Chosen;
 use crate::runtime::{Destination, Done, Job, Opened};
 use crate::session::{Millis, Session};
@@ -64,6 +66,8 @@ pub struct Setup {
     pub chosen: Chosen,
     /// When a citing message is shown before it goes.
     pub review: ReviewPolicy,
+    /// Where titles come from.
+    pub titles: TitlePolicy,
     /// How many sessions a message can cite.
     pub max_references: usize,
     /// The colours.
@@ -157,7 +161,7 @@ impl App {
             editor.set(draft);
         }
         let mut app = Self {
-            chat: Chat::new(session, setup.chosen.clone(), setup.review),
+            chat: Chat::new(session, setup.chosen.clone(), setup.review).with_titles(setup.titles),
             setup,
             kept: (editor.revision(), None),
             editor,
@@ -333,7 +337,10 @@ impl App {
         let unsaved = self.chat.unsaved_answer().filter(|text| !text.is_empty());
         last_words.extend(unsaved.map(|text| Job::PutAside(text.to_owned())));
         let (width, now) = (self.width, self.now);
-        *self = Self::new(self.setup.clone(), opened.session, opened.draft);
+        let left = self.chat(ChatEvent::Leave);
+        let mut next = Self::new(self.setup.clone(), opened.session, opened.draft);
+        next.chat.follow(&self.chat);
+        *self = next;
         self.width = width;
         self.now = now;
         self.notice = opened.note.map(Notice::Info);
@@ -342,7 +349,8 @@ impl App {
             drop(self.chat(ChatEvent::UseModel(chosen)));
         }
         last_words.push(Job::Switch(opened.hold));
-        last_words.into_iter().map(Cmd::Job).collect()
+        let last_words = last_words.into_iter().map(Cmd::Job);
+        left.into_iter().chain(last_words).collect()
     }
 
     /// The draft is kept whenever it has changed, or has come nearer to the

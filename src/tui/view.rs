@@ -159,15 +159,10 @@ fn draw_head(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let title = sanitize::line(title.as_deref().unwrap_or("new session"));
     let left = format!(" ibid · {title}");
     let model = sanitize::line(&app.chat.chosen().config.model).into_owned();
-    let share = app
-        .chat
-        .chosen()
-        .context_window
-        .filter(|window| *window > 0)
-        .map(|window| {
-            let share = app.context_tokens().saturating_mul(100) / window;
-            format!("{model} · {share}% of {} ", human::tokens(window))
-        });
+    let window = app.chat.chosen().context_window;
+    let share = window
+        .zip(app.chat.window_share())
+        .map(|(window, share)| format!("{model} · {share}% of {} ", human::tokens(window)));
     // A title is cut before the model goes, but not to nothing.
     let room_beside = |right: &String| area.width.saturating_sub(columns(right) + 1);
     let wants = columns(&left).min(TITLE_WANTS);

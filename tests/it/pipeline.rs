@@ -2,6 +2,7 @@
 //! other over a store, a library and the offline model, without a terminal.
 
 mod choosing;
+mod compacting;
 mod drafts;
 mod finding;
 mod naming;

@@ -65,6 +65,11 @@ impl App {
                 (!cmds.is_empty()).then_some(cmds)
             }
             Command::Model => Some(self.open_models(argument, !argument.is_empty())),
+            Command::Compact => {
+                let hint = (!argument.is_empty()).then(|| argument.to_owned());
+                let cmds = self.chat(ChatEvent::Compact(hint));
+                (!cmds.is_empty()).then_some(cmds)
+            }
             Command::Export => self.export_open(argument),
             Command::Theme => self.change_theme(argument),
             Command::Help => {

@@ -7,7 +7,6 @@ use ratatui::widgets::StatefulWidget;
 use super::App;
 use crate::chat::{ChatEvent, Failure, Notice};
 use crate::runtime::Job;
-use crate::session::Payload;
 use crate::tool::Tool;
 use crate::tui::editor::Editor;
 use crate::tui::human;
@@ -18,13 +17,15 @@ use crate::tui::transcript::{Streaming, TranscriptPane};
 impl App {
     pub(in crate::tui) fn draw_transcript(&mut self, area: Rect, buf: &mut Buffer) {
         let who = self.chat.answering().map(|route| route.provider.clone());
-        let who = who.unwrap_or_default();
-        let (text, mark) = match self.chat.partial_answer() {
-            Some(text) => (
-                Some(text),
-                format!("{} streaming", human::spinner(self.now)),
-            ),
-            None => (self.chat.unsaved_answer(), "not saved yet".to_owned()),
+        let mut who = who.unwrap_or_default();
+        let spinner = human::spinner(self.now);
+        let (text, mark) = match (self.chat.partial_answer(), self.chat.compacting()) {
+            (Some(text), _) => (Some(text), format!("{spinner} streaming")),
+            (None, Some(text)) => {
+                "summary".clone_into(&mut who);
+                (Some(text), format!("{spinner} compacting"))
+            }
+            (None, None) => (self.chat.unsaved_answer(), "not saved yet".to_owned()),
         };
         let streaming = text.map(|text| Streaming {
             who: &who,
@@ -87,23 +88,6 @@ impl App {
         }
     }
 
-    /// How much of the model's window the conversation filled last time, in
-    /// tokens, as the model counted them.
-    pub(in crate::tui) fn context_tokens(&self) -> u64 {
-        let events = self.chat.session().events();
-        let usage = events.iter().rev().find_map(|event| match &event.payload {
-            Payload::Message { envelope, .. } => envelope.get("usage"),
-            Payload::LogOnly { .. } => None,
-        });
-        let count = |key| {
-            usage
-                .and_then(|usage| usage.get(key))
-                .and_then(serde_json::Value::as_u64)
-                .unwrap_or_default()
-        };
-        count("inputTokens").saturating_add(count("outputTokens"))
-    }
-
     /// What is to be done before the program ends: whatever is under way is
     /// called off, and the draft is kept.
     pub(in crate::tui) fn part(&mut self) -> Vec<Job> {
@@ -112,6 +96,7 @@ impl App {
         // An answer may come in while a message is being prepared: each is
         // called off by itself.
         cmds.extend(self.chat(ChatEvent::Cancel));
+        cmds.extend(self.chat(ChatEvent::Leave));
         let mut jobs: Vec<Job> = cmds
             .into_iter()
             .filter_map(|cmd| match cmd {

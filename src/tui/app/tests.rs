@@ -5,6 +5,7 @@
 mod anything;
 mod citing;
 mod commands;
+mod compacting;
 mod editing;
 mod identity;
 mod layouts;
@@ -58,6 +59,7 @@ impl Bench {
         let setup = Setup {
             chosen: chosen(),
             review,
+            titles: crate::chat::TitlePolicy::default(),
             max_references: 3,
             theme: mono(),
             zone: jiff::tz::TimeZone::UTC,

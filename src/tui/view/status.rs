@@ -20,7 +20,11 @@ pub(super) fn draw(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
         _ if app.is_opening() => Some("opening"),
         View::Sending => Some("sending"),
         View::None | View::Preparing | View::Review { .. } | View::Waiting(_) => {
-            app.chat.partial_answer().map(|_| "answering")
+            let compacting = app.chat.compacting().map(|_| "compacting");
+            app.chat
+                .partial_answer()
+                .map(|_| "answering")
+                .or(compacting)
         }
     };
     let spinning = state.map(|state| format!("{} {state}", human::spinner(app.now)));
@@ -123,7 +127,7 @@ fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
     if app.is_opening() {
         return vec![(Action::Escape, "cancel")];
     }
-    let is_answering = app.chat.partial_answer().is_some();
+    let is_answering = app.chat.partial_answer().is_some() || app.chat.compacting().is_some();
     let mut hints = Vec::new();
     match app.chat.outgoing() {
         View::Waiting(_) => hints.push((Action::Escape, "stop and take back")),

@@ -50,14 +50,14 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
 
 
 ────────────────────────────────────────────────────────────────────────
-▌/new             begin a new session
- /resume          go on in another session
- /rename TITLE    name this session
- /model [NAME]    choose who answers from now on
- /export [PATH]   write Markdown to a file, or the log (.jsonl)
- /theme [NAME]    other colours, until you quit
- /help            every key and command
- /quit            quit
+▌/new              begin a new session
+ /resume           go on in another session
+ /rename TITLE     name this session
+ /model [NAME]     choose who answers from now on
+ /compact [HINT]   put a summary in place of what was said
+ /export [PATH]    write Markdown to a file, or the log (.jsonl)
+ /theme [NAME]     other colours, until you quit
+ /help             every key and command
 ────────────────────────────────────────────────────────────────────────
  > /
  Enter accept · Tab complete · Esc close                   8/8  F1 help
@@ -69,8 +69,8 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
 
 
 ────────────────────────────────────────
-▌/resume          go on in another sess…
- /rename TITLE    name this session
+▌/resume           go on in another ses…
+ /rename TITLE     name this session
 ────────────────────────────────────────
  > /re
  Enter accept              2/8  F1 help

@@ -30,6 +30,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Where in the line it stands.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// Passes over this byte and white space before it.
     pub(crate) fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)

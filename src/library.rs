@@ -37,7 +37,7 @@ pub use self::error::{LibraryError, Notice};
 pub use self::files::{
     CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked, Place, Scanned, Stamp,
 };
-pub use self::foreign::{ToolLogs, captured};
+pub use self::foreign::ToolLogs;
 use self::gathering::LiveRow;
 use self::index::{Builder, Entry, Hidden, Index, NewRow, Row};
 pub use self::refresh::{Progress, Refreshed, StartOverError};

@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 use super::Notice;
 use super::files::{CapturedLog, Facts, Found, LogFile, LogFiles, Looked, Place, Scanned, Stamp};
 use crate::reference::Cause;
-use crate::reference::projection::{Damage, capture};
+use crate::reference::projection::Damage;
 use crate::session::{Header, Millis, SessionId};
 use crate::source::{
-    Adapter, Databases, Environment, ForeignSession, FoundFile, Listed, Look, SourceError,
+    Adapter, Cited, Databases, Environment, ForeignCapture, FoundFile, Listed, Look, SourceError,
     SourceNotice, Walk, adapters, detect, follows_a_link,
 };
 use crate::tool::Tool;
@@ -187,7 +187,7 @@ impl LogFiles for ToolLogs {
         let native = id.and_then(Tool::foreign).map(|(_, native)| native);
         outcome(
             seen.stamp,
-            detect::read_as(self.adapter, Path::new(file), native),
+            detect::capture_as(self.adapter, Path::new(file), native),
         )
     }
 
@@ -202,7 +202,9 @@ impl LogFiles for ToolLogs {
         };
         let native = ids.iter().filter_map(Tool::foreign);
         let native: Vec<&str> = native.map(|(_, native)| native).collect();
-        let read = self.adapter.read_many(Path::new(file), &native, databases);
+        let read = self
+            .adapter
+            .capture_many(Path::new(file), &native, databases);
         read.into_iter()
             .map(|read| outcome(seen.stamp, read))
             .collect()
@@ -218,10 +220,10 @@ fn tells_nothing(listed: &Listed) -> bool {
 
 fn outcome(
     stamp: Stamp,
-    read: Result<ForeignSession, SourceError>,
+    read: Result<ForeignCapture, SourceError>,
 ) -> Result<Option<CapturedLog>, Cause> {
     match read {
-        Ok(read) => Ok(Some(captured(stamp, &read))),
+        Ok(read) => Ok(Some(captured(stamp, read))),
         Err(error) if is_gone(&error) => Ok(None),
         Err(error) => Err(Arc::new(error)),
     }
@@ -234,9 +236,8 @@ fn is_gone(error: &SourceError) -> bool {
 }
 
 /// What citing needs of a session of another tool.
-#[must_use]
-pub fn captured(stamp: Stamp, foreign: &ForeignSession) -> CapturedLog {
-    let mut capture = capture(&foreign.session);
+fn captured(stamp: Stamp, foreign: ForeignCapture) -> CapturedLog {
+    let Cited { mut capture, title } = foreign.session;
     let skipped = |notice: &&SourceNotice| matches!(notice, SourceNotice::Skipped { .. });
     capture.damage = foreign.notices.iter().find(skipped).map(|first| Damage {
         problems: 1,
@@ -245,6 +246,6 @@ pub fn captured(stamp: Stamp, foreign: &ForeignSession) -> CapturedLog {
     CapturedLog {
         stamp,
         capture,
-        title: foreign.session.title().cloned(),
+        title,
     }
 }

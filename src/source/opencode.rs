@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use self::current::{Kind, Message};
-use super::build::{About, Builder};
+use super::build::{About, Builder, Sink};
 use super::{
-    Adapter, Databases, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk,
-    adapter, records,
+    Adapter, Databases, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head,
+    Look, SourceError, Walk, adapter, records,
 };
 use crate::session::TitleSource;
 use crate::tool::Tool;
@@ -62,20 +62,21 @@ impl Adapter for Opencode {
     }
 
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        if is_database_file(path)? {
-            build(path, database::read(path, native_id)?)
-        } else {
-            build(path, files::read(path)?)?.wanted(path, native_id)
-        }
+        read(path, native_id)
     }
 
-    fn read_many(
+    fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError> {
+        read(path, native_id)
+    }
+
+    fn capture_many(
         &self,
         path: &Path,
         native_ids: &[&str],
         databases: &Databases,
-    ) -> Vec<Result<ForeignSession, SourceError>> {
-        let one_by_one = || adapter::one_by_one(path, native_ids, |id| self.read(path, Some(id)));
+    ) -> Vec<Result<ForeignCapture, SourceError>> {
+        let one_by_one =
+            || adapter::one_by_one(path, native_ids, |id| self.capture(path, Some(id)));
         if !is_database_file(path).unwrap_or(false) {
             return one_by_one();
         }
@@ -87,6 +88,14 @@ impl Adapter for Opencode {
             // Each says for itself what went wrong.
             Err(_) => one_by_one(),
         }
+    }
+}
+
+fn read<S: Sink>(path: &Path, native_id: Option<&str>) -> Result<Foreign<S>, SourceError> {
+    if is_database_file(path)? {
+        build(path, database::read(path, native_id)?)
+    } else {
+        build(path, files::read(path)?)?.wanted(path, native_id)
     }
 }
 
@@ -137,7 +146,7 @@ struct Revert {
     part: Option<String>,
 }
 
-fn build(path: &Path, stored: Stored) -> Result<ForeignSession, SourceError> {
+fn build<S: Sink>(path: &Path, stored: Stored) -> Result<Foreign<S>, SourceError> {
     let parts = stored.messages.iter().flat_map(|message| &message.parts);
     let known = parts.filter(|part| part.kind != Kind::Unknown).count();
     if stored.records > 0 && known == 0 {
@@ -180,7 +189,7 @@ fn build(path: &Path, stored: Stored) -> Result<ForeignSession, SourceError> {
     Ok(builder.finish())
 }
 
-fn add(builder: &mut Builder, message: &Message) {
+fn add<S: Sink>(builder: &mut Builder<S>, message: &Message) {
     let time = message.created;
     if message.is_user {
         builder.person(time, message.text());
@@ -193,7 +202,9 @@ fn add(builder: &mut Builder, message: &Message) {
     }
     builder.model(time, &message.model, message.text());
     for part in &message.parts {
-        if let Kind::Tool { call, output } = &part.kind {
+        if let Kind::Tool { call, output } = &part.kind
+            && !output.is_empty()
+        {
             builder.tool_result(time, call, output);
         }
     }

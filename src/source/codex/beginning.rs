@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::history::Said;
 use super::home;
-use super::reading::{self, Counts, Reading};
+use super::lines;
+use super::reading::{Counts, Reading};
 use super::record::{self, HistoryBase, Kind, Record};
 use crate::session::title;
 use crate::source::glance::{Glance, PROMPT_BYTES};
@@ -123,7 +124,7 @@ impl Reading {
             match record::kind(outer, inner) {
                 Kind::Wanted => {}
                 Kind::Display => {
-                    if let Some(role) = reading::shown(inner, line) {
+                    if let Some(role) = lines::shown(inner, line) {
                         self.shown.count(role);
                     }
                     if !self.display {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::rows::{self, Mark, Row, Said};
+use super::marks::{self, Mark};
+use super::rows::{Row, Said};
 use super::{Log, about, cached_title, note_of, rank, seq_after, source};
 use crate::session::{Millis, Title, TitleSource, title};
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
@@ -127,7 +128,7 @@ impl Beginning {
     /// Takes what there is of a row that is too long to be read whole.
     fn cut(&mut self) {
         let line = self.glance.head().get(self.read..).unwrap_or_default();
-        if rows::mark(line) == Mark::Wanted
+        if marks::mark(line) == Mark::Wanted
             && let Ok(begun) = torn::read(line)
         {
             self.is_cut = true;
@@ -193,7 +194,7 @@ fn parsed(line: &[u8], skipped: &mut usize) -> Line {
     if line.is_empty() {
         return Line::None;
     }
-    if rows::mark(line) == Mark::Noise {
+    if marks::mark(line) == Mark::Noise {
         return Line::Noise;
     }
     let (row, lost) = records::record(line);

@@ -116,20 +116,21 @@ impl Cache {
             self.clear()?;
             return Ok(None);
         };
-        let reason = match &self.connection {
-            Some(connection) if self.path.is_some() => match write::clear_whole(connection) {
-                Ok(()) => return Ok(None),
-                Err(error) if is_busy(&error) => return Err(not_written(error)),
-                Err(error) => error.to_string(),
-            },
-            _ => match Self::open_file(path) {
-                Ok((cache, notice)) => {
-                    *self = cache;
-                    return Ok(notice);
+        let mut opened = None;
+        if self.path.is_none() || self.connection.is_none() {
+            match Self::open_file(path) {
+                Ok((cache, notice)) => (*self, opened) = (cache, notice),
+                Err(refusal @ (Refusal::Damaged(_) | Refusal::Newer(_))) => {
+                    return self.start_anew(path, &refusal.to_string()).map(Some);
                 }
-                Err(refusal @ (Refusal::Damaged(_) | Refusal::Newer(_))) => refusal.to_string(),
                 Err(refusal) => return Err(set_aside(path, refusal.to_string())),
-            },
+            }
+        }
+        let cleared = self.connection.as_ref().map(write::clear_whole);
+        let reason = match cleared {
+            None | Some(Ok(())) => return Ok(opened),
+            Some(Err(error)) if is_busy(&error) => return Err(not_written(error)),
+            Some(Err(error)) => error.to_string(),
         };
         self.start_anew(path, &reason).map(Some)
     }

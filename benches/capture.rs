@@ -9,30 +9,30 @@
 //! processor time over all threads (each the best of several interleaved
 //! rounds), and the growth of peak memory in a process of its own.
 
-use std::error::Error;
+#[path = "support/race.rs"]
+mod race;
+
 use std::fs::{self, File};
-use std::hint::black_box;
 use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::{Duration, Instant};
+use std::path::Path;
 
 use ibid::reference::retention;
 use ibid::session::{
     Event, Header, Message, MessageKind, Millis, Payload, Role, Seq, Source, SurfaceOp,
 };
 use ibid::store::log;
-use rustix::time::{ClockId, clock_gettime};
+use race::{Race, Result};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
 const LOG_BYTES: u64 = 100_000_000;
 const BUDGET: u64 = 65_536;
-const ROUNDS: usize = 15;
-const MEMORY_ALLOWANCE: u64 = 64 << 20;
+const RACE: Race = Race {
+    name: "capture and retain",
+    ours: cite,
+    rounds: 15,
+};
 
 /// What a reader with borrowed values looks at.
 #[derive(Deserialize)]
@@ -49,9 +49,8 @@ struct RawLine<'a> {
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
-    if let Some(at) = args.iter().position(|arg| arg == "--peak") {
-        let path = args.get(at + 1).ok_or("--peak needs a file")?;
-        return peak(Path::new(path));
+    if RACE.is_peak_of_its_own(&args)? {
+        return Ok(());
     }
     let dir = tempfile::tempdir()?;
     let cases = [
@@ -63,76 +62,10 @@ fn main() -> Result<()> {
     for (name, noise, length, bar) in cases {
         let path = dir.path().join("log.jsonl");
         generate(&path, noise, length)?;
-        measure(name, &path, bar)?;
+        RACE.run(name, &path, path.metadata()?.len(), bar, raw_pass)?;
         fs::remove_file(&path)?;
     }
     Ok(())
-}
-
-fn measure(name: &str, path: &Path, bar: f64) -> Result<()> {
-    let (mut ours, mut theirs) = (Spent::MAX, Spent::MAX);
-    for _ in 0..ROUNDS {
-        ours = ours.least(Spent::by(|| cite(path))?);
-        theirs = theirs.least(Spent::by(|| raw_pass(path))?);
-    }
-    let ratio = ours.time.div_duration_f64(theirs.time);
-    let processor_ratio = ours.processor.div_duration_f64(theirs.processor);
-    let size = path.metadata()?.len();
-    let output = Command::new(std::env::current_exe()?)
-        .arg("--peak")
-        .arg(path)
-        .output()?;
-    let grown: u64 = String::from_utf8(output.stdout)?.trim().parse()?;
-    println!(
-        "{name}: {} MB\n  capture and retain {:?}, RawValue pass {:?}, ratio {ratio:.2} (at most {bar:.2})\n  \
-         of processor time {:?} and {:?}, ratio {processor_ratio:.2}\n  \
-         peak memory grows by {} MB (at most {} MB)",
-        size / 1_000_000,
-        ours.time,
-        theirs.time,
-        ours.processor,
-        theirs.processor,
-        grown / 1_000_000,
-        (size + MEMORY_ALLOWANCE) / 1_000_000,
-    );
-    Ok(())
-}
-
-/// What one run took.
-#[derive(Clone, Copy)]
-struct Spent {
-    time: Duration,
-    /// Of all threads, in the system's part too.
-    processor: Duration,
-}
-
-impl Spent {
-    const MAX: Self = Self {
-        time: Duration::MAX,
-        processor: Duration::MAX,
-    };
-
-    fn by(run: impl FnOnce() -> Result<usize>) -> Result<Self> {
-        let processor = processor_time()?;
-        let start = Instant::now();
-        black_box(run()?);
-        Ok(Self {
-            time: start.elapsed(),
-            processor: processor_time()?.saturating_sub(processor),
-        })
-    }
-
-    fn least(self, other: Self) -> Self {
-        Self {
-            time: self.time.min(other.time),
-            processor: self.processor.min(other.processor),
-        }
-    }
-}
-
-fn processor_time() -> Result<Duration> {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Ok(Duration::try_from(time)?)
 }
 
 fn cite(path: &Path) -> Result<usize> {
@@ -161,24 +94,6 @@ fn raw_pass(path: &Path) -> Result<usize> {
             + usize::from(raw.seq.is_some())
             + usize::from(raw.time.is_some());
     }
-}
-
-/// Prints by how many bytes one citing raises the peak of this process.
-fn peak(path: &Path) -> Result<()> {
-    let before = high_water()?;
-    black_box(cite(path)?);
-    println!("{}", high_water()? - before);
-    Ok(())
-}
-
-fn high_water() -> Result<u64> {
-    let status = fs::read_to_string(PathBuf::from("/proc/self/status"))?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .ok_or("no VmHWM")?;
-    let kib: u64 = line.trim().trim_end_matches(" kB").parse()?;
-    Ok(kib * 1024)
 }
 
 /// Writes a log with `noise` log-only lines for each message, all of about

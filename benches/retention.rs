@@ -68,6 +68,7 @@ fn conversation(messages: usize, bytes: usize, checkpoint: bool) -> Capture {
         damage: None,
         conversation: (0..messages)
             .map(|i| Item {
+                time: Millis(0),
                 role: [Role::User, Role::Assistant][i % 2],
                 checkpoint,
                 text: text.as_str().into(),

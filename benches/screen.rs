@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers};
-use ibid::chat::{ChatEvent, Effect, ReviewPolicy};
+use ibid::chat::{ChatEvent, Effect, ReviewPolicy, TitlePolicy};
 use ibid::config::ThemeName;
 use ibid::model::offline::Offline;
 use ibid::model::{Delta, Models};
@@ -51,6 +51,7 @@ impl Screen {
                 .with(Arc::new(Offline::default()))
                 .choose(&Offline::route()),
             review: ReviewPolicy::Always,
+            titles: TitlePolicy::default(),
             max_references: 3,
             theme: Theme::of(ThemeName::Terminal),
             zone: jiff::tz::TimeZone::UTC,
@@ -247,6 +248,7 @@ impl SurfaceReader for Long {
     ) -> futures_util::future::BoxFuture<'a, Result<Capture, Cause>> {
         let text = prose(10_000);
         let item = |index: usize| Item {
+            time: Millis(0),
             role: if index.is_multiple_of(2) {
                 Role::User
             } else {

@@ -9,6 +9,7 @@
 
 mod answer;
 mod branches;
+mod compaction;
 pub mod draft;
 mod fitting;
 mod keeping;
@@ -22,19 +23,26 @@ mod revising;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod titling;
+mod window;
 
 use std::sync::Arc;
 
 use answer::{Answer, Unsaved};
 pub use branches::{Branch, branches, leaves};
+use compaction::Compaction;
+pub use compaction::{COMPACT_END, COMPACT_START, is_of_summary};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use keeping::Keeping;
 pub use keeping::unfinished;
 use outgoing::Outgoing;
 pub use outgoing::Step;
 pub use recalled::{Prompt, prompts};
-pub use request::{RequestHeader, requests};
+pub use request::{RequestHeader, is_for_answer, last_asked, requests};
 use serde::Deserialize;
+use titling::Titling;
+pub use titling::{TITLE_FAILED, TitlePolicy};
+pub use window::{CROWDED, context_tokens};
 
 use crate::model::{Chosen, Delta, ModelError};
 use crate::reference::ports::{ModelRoute, SpillRef};
@@ -98,6 +106,9 @@ pub enum ChatEvent {
     Preview(Draft),
     /// The person agrees to what is shown.
     Confirm,
+    /// The person wants a summary in place of what was said before, with this
+    /// hint about what counts.
+    Compact(Option<String>),
     /// The person calls off what is going on.
     Cancel,
     /// The person wants the last answer anew, or the one that never came.
@@ -111,6 +122,8 @@ pub enum ChatEvent {
     GoBack(Seq),
     /// The person names the session.
     Rename(String),
+    /// The person goes elsewhere: what runs beside the conversation ends.
+    Leave,
     /// References were prepared.
     Prepared(Generation, Result<PreparedStep, ReferenceError>),
     /// The captures were compared with the sources as they are now.
@@ -174,15 +187,20 @@ pub struct Chat {
     assembled: bool,
     outgoing: Outgoing,
     answer: Answer,
+    compaction: Compaction,
     keeping: Keeping,
     unsaved: Option<Unsaved>,
     /// The message that the next one takes the place of.
     revising: Option<Seq>,
-    /// About how many tokens the conversation takes.
-    context: u64,
     /// What writes the title that a person chose.
     renaming: Option<Generation>,
+    titles: TitlePolicy,
+    titling: Titling,
     generation: Generation,
+    /// About how many tokens the conversation takes.
+    context: u64,
+    /// The person was told that the window is nearly used.
+    is_crowded: bool,
 }
 
 impl Chat {
@@ -194,13 +212,17 @@ impl Chat {
             chosen,
             review,
             assembled: false,
+            is_crowded: false,
             outgoing: Outgoing::None,
             answer: Answer::None,
+            compaction: Compaction::None,
             keeping: Keeping::default(),
             unsaved: None,
             revising: None,
             context: 0,
             renaming: None,
+            titles: TitlePolicy::default(),
+            titling: Titling::None,
             generation: Generation::default(),
         };
         chat.recount();
@@ -238,11 +260,13 @@ impl Chat {
         Some(&self.answer.received().or(unsaved)?.from)
     }
 
-    /// Whether anything is under way: a message, an answer or a title.
+    /// Whether anything is under way: a message, an answer, a summary, or a
+    /// title that the person chose.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         !matches!(self.outgoing, Outgoing::None)
             || self.answer.text().is_some()
+            || self.compaction.is_under_way()
             || self.is_renaming()
     }
 
@@ -273,7 +297,10 @@ impl Chat {
     pub fn update(&mut self, event: ChatEvent) -> Vec<Effect> {
         match event {
             // A title made of a first message must not come after it.
-            ChatEvent::Send(_) | ChatEvent::Preview(_) | ChatEvent::Confirm
+            ChatEvent::Send(_)
+            | ChatEvent::Preview(_)
+            | ChatEvent::Confirm
+            | ChatEvent::Compact(_)
                 if self.is_renaming() =>
             {
                 let wait = "the title is still being written: press it again";
@@ -287,19 +314,41 @@ impl Chat {
             ChatEvent::Send(draft) => self.send(draft),
             ChatEvent::Preview(draft) => self.preview(draft),
             ChatEvent::Confirm => self.confirm(),
+            ChatEvent::Compact(hint) => self.compact(hint.as_deref()),
             ChatEvent::Cancel => self.cancel(),
             ChatEvent::Regenerate => self.regenerate(),
             ChatEvent::Revise(seq) => self.revise(seq),
             ChatEvent::LeaveRevising => self.leave_revising(),
             ChatEvent::GoBack(left_by) => self.go_back(left_by),
             ChatEvent::Rename(title) => self.rename(&title),
+            ChatEvent::Leave => self.leave(),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
             ChatEvent::Rechecked(generation, outcome) => self.rechecked(generation, outcome),
             ChatEvent::Logged(generation, outcome) => self.logged(generation, outcome),
+            ChatEvent::Delta(generation, delta) if self.compaction.is_asked_by(generation) => {
+                self.summary_delta(delta)
+            }
+            ChatEvent::Delta(generation, delta) if self.titling.is_asked_by(generation) => {
+                self.title_delta(delta)
+            }
             ChatEvent::Delta(generation, delta) => self.delta(generation, delta),
             ChatEvent::Keep(generation) => self.keep(generation),
+            ChatEvent::AnswerEnded(generation, error)
+                if self.compaction.is_asked_by(generation) =>
+            {
+                self.summary_ended(error.as_ref())
+            }
+            ChatEvent::AnswerEnded(generation, error) if self.titling.is_asked_by(generation) => {
+                self.title_ended(error)
+            }
             ChatEvent::AnswerEnded(generation, error) => self.answer_ended(generation, error),
         }
+    }
+
+    /// Counts on from the conversation before, so that what still comes for
+    /// that one is not taken for this one.
+    pub fn follow(&mut self, before: &Self) {
+        self.generation = before.generation;
     }
 
     fn next_generation(&mut self) -> Generation {
@@ -336,6 +385,10 @@ impl Chat {
             self.went_back(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
+        } else if self.compaction.is_written_by(generation) {
+            self.compaction_logged(outcome)
+        } else if self.titling.is_written_by(generation) {
+            self.title_logged(outcome)
         } else if self.renaming == Some(generation) {
             self.renamed(outcome)
         } else if self.keeping.is_asked_by(generation) {

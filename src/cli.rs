@@ -2,14 +2,18 @@
 //! screen.
 //!
 //! Results go to stdout, errors to stderr; with `--json` both are JSON, an
-//! error as one line `{"error":{"code","message"}}`. Exit codes: 0 done, 1
-//! failed, 2 wrong usage.
+//! error as one line `{"error":{"code","message"}}`, and each thing that could
+//! not be looked at on the way as one `{"warning":{…}}` of the same form. Exit
+//! codes: 0 done, 2 wrong usage, and what `exit` says of an error by its code.
 
+mod ask;
 mod candidates;
 mod config;
 mod demo;
 mod doctor;
 mod error;
+mod exit;
+mod input;
 mod mention;
 mod models;
 mod output;
@@ -21,6 +25,7 @@ mod sessions;
 mod sources;
 mod spill;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,8 +35,11 @@ pub use error::CliError;
 use output::Output;
 
 use crate::config::Config;
-use crate::library::{Library, Refreshed, StoredLogs, ToolLogs};
-use crate::session::Millis;
+use crate::figures::counted;
+use crate::library::{Library, Notice, StoredLogs, ToolLogs};
+use crate::reference::uri;
+use crate::sanitize;
+use crate::session::{Millis, SessionId};
 use crate::source::Environment;
 use crate::store::Home;
 
@@ -40,6 +48,7 @@ Examples:
   ibid                                      open the chat
   ibid demo                                 the same, with sample sessions to cite
   ibid demo --print                         the tour as text
+  ibid ask --cite 'flaky login' 'what fixed it?'   ask without the screen
   ibid candidates flaky --json              sessions that can be cited, with mentions
   ibid prepare --session ID                 what a model would get of a session
   ibid prepare --log FILE --json            the same of a log anywhere, with all facts
@@ -62,6 +71,8 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Ask a model without the screen, and print its answer
+    Ask(ask::Args),
     /// List the sessions that can be cited
     Candidates(candidates::Args),
     /// Print what a model would get of one or more sessions
@@ -128,6 +139,7 @@ fn wants_json(matches: &clap::ArgMatches) -> bool {
 fn dispatch(args: Args, matches: &clap::ArgMatches, out: &mut Output) -> Result<(), CliError> {
     match args.command {
         None => screen::open(),
+        Some(Command::Ask(args)) => ask::run(&args, out),
         Some(Command::Candidates(args)) => candidates::run(&args, out),
         Some(Command::Prepare(args)) => {
             let order = matches.subcommand_matches("prepare");
@@ -174,7 +186,7 @@ fn cache_of(home: &Home) -> Option<PathBuf> {
 fn library(home: &Home, config: &Config, out: &Output) -> Result<Library, CliError> {
     let library = open_library(home, config, cache_of(home));
     let never = tokio_util::sync::CancellationToken::new();
-    warn_of(&library.refresh(&never, &mut |_| {})?, out);
+    warn_of(&library.refresh(&never, &mut |_| {})?.notices, out);
     Ok(library)
 }
 
@@ -188,10 +200,37 @@ fn moment(at: Millis, zone: &jiff::tz::TimeZone) -> String {
         .unwrap_or_default()
 }
 
-fn warn_of(refreshed: &Refreshed, out: &Output) {
-    for notice in &refreshed.notices {
-        out.warn(notice);
+/// Tells what is not as it should be. People are told in full what happened just
+/// now; what stays so is counted alone, because they would read the same each
+/// time, and `ibid doctor` has it all. Programs are told what stays so, which
+/// makes a result less than whole.
+fn warn_of(notices: &[Notice], out: &Output) {
+    let is_told = |notice: &&Notice| out.is_json() == notice.is_lasting();
+    for notice in notices.iter().filter(is_told) {
+        out.warn_with(notice.code(), notice);
     }
+    let lasting = notices.iter().filter(|notice| notice.is_lasting());
+    let count: usize = lasting.map(Notice::count).sum();
+    if count > 0 {
+        let warnings = counted(count, "warning");
+        out.warn(format!("{warnings}: `ibid doctor` tells what and where"));
+    }
+}
+
+/// A session's id as a list shows it: one that can't be shown, or that would be
+/// taken for a URI, as its URI.
+fn shown_id(id: &str) -> Cow<'_, str> {
+    if id.starts_with(uri::SCHEME) || sanitize::line(id) != id {
+        Cow::Owned(uri::encode(&SessionId::from(id)))
+    } else {
+        Cow::Borrowed(id)
+    }
+}
+
+/// The session that an argument names: by its id, or by the URI that a list
+/// shows in its place.
+fn session_id(given: &str) -> SessionId {
+    uri::decode(given).unwrap_or_else(|_| SessionId::from(given))
 }
 
 /// The signal of a file that is larger than the person's limit for files; the

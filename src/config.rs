@@ -10,6 +10,7 @@ mod models;
 mod problem;
 mod providers;
 mod references;
+mod requests;
 mod section;
 mod shown;
 mod sources;
@@ -25,13 +26,14 @@ use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
 pub use assembly::{models, servers};
+pub use models::ModelConfig;
 pub use problem::Problem;
 pub use providers::ProviderConfig;
 pub use shown::Shown;
 pub use sources::SourceConfig;
 pub use starter::write_starter;
 
-use crate::chat::ReviewPolicy;
+use crate::chat::{ReviewPolicy, TitlePolicy};
 use crate::model::offline;
 use crate::reference::ports::ModelRoute;
 use crate::reference::{ReferenceConfig, ReferenceSettings};
@@ -50,6 +52,7 @@ const DEFAULTS_PATH: &str = "assets/config.toml";
 const NAMES: &[&str] = &[
     "model",
     "review",
+    "titles",
     "theme",
     "references",
     "sources",
@@ -60,6 +63,11 @@ const REVIEWS: [(&str, ReviewPolicy); 3] = [
     ("always", ReviewPolicy::Always),
     ("when-omitted", ReviewPolicy::WhenOmitted),
     ("never", ReviewPolicy::Never),
+];
+
+const TITLES: [(&str, TitlePolicy); 2] = [
+    ("from-words", TitlePolicy::FromWords),
+    ("from-model", TitlePolicy::FromModel),
 ];
 
 /// The colours of the screen.
@@ -91,6 +99,8 @@ pub struct Config {
     pub model: Option<ModelRoute>,
     /// When a message that cites sessions is shown before it is sent.
     pub review: ReviewPolicy,
+    /// Where the titles of sessions come from.
+    pub titles: TitlePolicy,
     /// The colours of the screen.
     pub theme: ThemeName,
     /// The limits of citing.
@@ -167,6 +177,7 @@ fn told(problems: &[Problem]) -> String {
 struct Given {
     model: Option<ModelRoute>,
     review: Option<ReviewPolicy>,
+    titles: Option<TitlePolicy>,
     theme: Option<ThemeName>,
     references: ReferenceSettings,
     sources: sources::Given,
@@ -201,6 +212,7 @@ impl Given {
         let mut given = Self {
             model: file.get("model", problems, route),
             review: file.get("review", problems, one_of("review", &REVIEWS)),
+            titles: file.get("titles", problems, one_of("titles", &TITLES)),
             theme: file.get("theme", problems, one_of("theme", &THEMES)),
             ..Self::default()
         };
@@ -250,16 +262,8 @@ fn unusable(
 
 /// A model with its provider, `provider/model`.
 fn route(value: &DeValue<'_>) -> Result<ModelRoute, Wrong> {
-    let written = text(value)?;
-    match written.split_once('/') {
-        Some((provider, model)) if !provider.is_empty() && !model.is_empty() => Ok(ModelRoute {
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-        }),
-        _ => Err(Wrong::new(
-            "a model is written with its provider, as \"openai/gpt-5\"",
-        )),
-    }
+    ModelRoute::parse(&text(value)?)
+        .ok_or_else(|| Wrong::new("a model is written with its provider, as \"openai/gpt-5\""))
 }
 
 impl Config {
@@ -302,6 +306,7 @@ impl Config {
         Ok(Self {
             model: given.model.or(defaults.model),
             review: given.review.or(defaults.review).unwrap_or_default(),
+            titles: given.titles.or(defaults.titles).unwrap_or_default(),
             theme: given.theme.or(defaults.theme).unwrap_or_default(),
             references,
             sources: given.sources.over(defaults.sources),
@@ -316,6 +321,13 @@ impl Config {
         let mut words = REVIEWS.iter();
         let found = words.find(|(_, review)| *review == self.review);
         found.map_or("always", |(word, _)| word)
+    }
+
+    /// The word in the settings for where titles come from.
+    fn titles_word(&self) -> &'static str {
+        let mut words = TITLES.iter();
+        let found = words.find(|(_, titles)| *titles == self.titles);
+        found.map_or("from-words", |(word, _)| word)
     }
 
     /// The word in the settings for the colours.

@@ -21,6 +21,14 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(count as u64))
 }
 
+/// US dollars for a million tokens, of requests and of answers: `$3/$15`;
+/// `None` where neither is known.
+#[must_use]
+pub(crate) fn price(input: Option<f64>, output: Option<f64>) -> Option<String> {
+    let part = |price: Option<f64>| price.map_or("-".to_owned(), |price| format!("${price}"));
+    (input.is_some() || output.is_some()).then(|| format!("{}/{}", part(input), part(output)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +39,12 @@ mod tests {
             [0, 999, 1_000, 1_234_567].map(thousands),
             ["0", "999", "1,000", "1,234,567"]
         );
+    }
+
+    #[test]
+    fn a_price_names_what_is_known_of_it() {
+        assert_eq!(price(None, None), None);
+        assert_eq!(price(Some(0.25), None).unwrap(), "$0.25/-");
+        assert_eq!(price(Some(3.0), Some(15.0)).unwrap(), "$3/$15");
     }
 }

@@ -30,6 +30,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Where in the line it stands.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// Passes over this byte and white space before it.
     pub(crate) fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
@@ -132,16 +137,17 @@ impl<'a> Scanner<'a> {
         Some(value)
     }
 
-    /// Passes over an integer of at most 18 digits. What follows it tells
-    /// whether it was one.
-    pub(crate) fn skip_integer(&mut self) -> Option<()> {
+    /// [`integer`](Self::integer), or one below zero.
+    pub(crate) fn signed(&mut self) -> Option<i64> {
         if self.peek()? == b'-' {
             self.at += 1;
+            // A sign stands right before its digits.
+            self.bytes.get(self.at)?.is_ascii_digit().then_some(())?;
+            let value = i64::try_from(self.integer()?).ok()?;
             // Minus zero is no integer to all readers.
-            return (self.bytes.get(self.at)?.is_ascii_digit() && self.integer()? > 0)
-                .then_some(());
+            return (value > 0).then(|| -value);
         }
-        self.integer().map(drop)
+        i64::try_from(self.integer()?).ok()
     }
 
     /// Passes over any value.

@@ -37,10 +37,11 @@ pub use self::error::{LibraryError, Notice};
 pub use self::files::{
     CapturedLog, Facts, Found, Kind, LogFile, LogFiles, Looked, Place, Scanned, Stamp,
 };
-pub use self::foreign::{ToolLogs, captured};
+pub use self::foreign::ToolLogs;
+use self::gathering::LiveRow;
 use self::index::{Builder, Entry, Hidden, Index, NewRow, Row};
-pub use self::refresh::{Progress, Refreshed};
-pub use self::searching::{Search, Searched};
+pub use self::refresh::{Progress, Refreshed, StartOverError};
+pub use self::searching::{Search, Searched, TextsStanding};
 pub use self::stored::{Layered, StoredLogs};
 use self::texts::Texts;
 use crate::reference::Cause;
@@ -80,6 +81,8 @@ struct Shared {
     /// Held only to copy or replace the pointer, so that nobody waits for it.
     index: Mutex<Arc<Index>>,
     texts: Texts,
+    /// The file that all texts were put into.
+    texts_file: Mutex<Option<u64>>,
     cache_made: Once,
     /// Held while the cache is used and a new index is made. Taken before
     /// `index`, never after.
@@ -112,33 +115,25 @@ struct Stored {
 
 impl Stored {
     fn cache(&mut self, path: Option<&PathBuf>) -> &mut Cache {
+        if self.cache.as_ref().is_some_and(Cache::has_lost_its_file) {
+            // Another file in its place holds nothing of what is known.
+            self.cache = None;
+            self.known = None;
+            self.is_complete = false;
+        }
         self.cache.get_or_insert_with(|| {
             let (cache, notice) = Cache::open(path.map(PathBuf::as_path));
             self.notices.extend(notice);
             cache
         })
     }
-}
 
-/// A live session as a list shows it.
-struct LiveRow {
-    header: Header,
-    title: Option<String>,
-}
-
-impl LiveRow {
-    fn new(session: &dyn LiveSession) -> Self {
-        Self {
-            header: session.header(),
-            title: session.title(),
-        }
-    }
-
-    fn row(&self) -> NewRow<'_> {
-        NewRow {
-            title: self.title.as_deref(),
-            is_live: true,
-            ..NewRow::new(&self.header)
+    /// Takes note of what went wrong with the cache: what it says from now on
+    /// may be less than what is shown.
+    fn note(&mut self, notice: Option<Notice>) {
+        if let Some(notice) = notice {
+            self.notices.push(notice);
+            self.known = None;
         }
     }
 }
@@ -209,6 +204,7 @@ impl Library {
                 others,
                 show_subagents,
                 texts: Texts::open(cache_path.clone()),
+                texts_file: Mutex::default(),
                 cache_made: Once::new(),
                 cache_path,
                 live: Mutex::default(),
@@ -268,7 +264,7 @@ impl Library {
             is_live: false,
             ..stored_row(&entry)
         });
-        self.publish(&index, &HashSet::from([row]), left.as_slice(), None);
+        self.publish(&index, &[row], left.as_slice(), None);
     }
 
     /// Takes note of what this process just wrote to a log, so that the log
@@ -281,8 +277,8 @@ impl Library {
             log: log.clone(),
             found: Found::Sessions(vec![facts.clone()]),
         }];
-        let written = stored.cache(self.shared.cache_path.as_ref()).write(&read);
-        stored.notices.extend(written.err());
+        let (_, notice) = stored.cache(self.shared.cache_path.as_ref()).write(&read);
+        stored.note(notice);
         match live {
             Some(live) => self.show_live(&live, Some(facts)),
             None => self.show(&[facts], &Corrections::new(), None),
@@ -325,7 +321,7 @@ impl Library {
             row.updated_at = entry.updated_at;
             row.messages = entry.messages;
         }
-        self.publish(&index, &at.into_iter().collect(), &[row], None);
+        self.publish(&index, at.as_slice(), &[row], None);
     }
 
     /// Shows what is known of stored sessions that are not open here, as far
@@ -337,11 +333,7 @@ impl Library {
         let index = self.index();
         let mut ids: HashSet<&str> = facts.iter().map(|f| f.header.id.as_str()).collect();
         ids.extend(corrections.keys().map(SessionId::as_str));
-        let old = (0..)
-            .zip(index.iter())
-            .filter(|(_, entry)| ids.contains(entry.id))
-            .map(|(row, _)| row)
-            .collect();
+        let old = index.rows_of(&ids);
         let as_found = facts
             .iter()
             .copied()
@@ -356,13 +348,7 @@ impl Library {
         self.publish(&index, &old, &rows, hidden);
     }
 
-    fn publish(
-        &self,
-        index: &Index,
-        remove: &HashSet<u32>,
-        add: &[NewRow<'_>],
-        hidden: Option<Hidden>,
-    ) {
+    fn publish(&self, index: &Index, remove: &[u32], add: &[NewRow<'_>], hidden: Option<Hidden>) {
         let mut builder = Builder::without(index, remove);
         if let Some(hidden) = hidden {
             builder.set_hidden(hidden);
@@ -391,11 +377,9 @@ impl Library {
             hidden.subagents = 0;
         }
         let mut corrections = Corrections::new();
-        for outcome in outcomes {
-            match outcome {
-                Ok(some) => corrections.extend(some),
-                Err(notice) => stored.notices.push(notice),
-            }
+        for (some, notice) in outcomes {
+            corrections.extend(some);
+            stored.note(notice);
         }
         let live: HashSet<SessionId> = lock(&self.shared.live).sessions.keys().cloned().collect();
         corrections.retain(|id, _| !live.contains(id));

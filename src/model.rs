@@ -48,14 +48,14 @@ pub use catalogue::{
 pub use configured::Configured;
 pub use endpoint::{Api, Endpoint, ExposeSecret, FixedKey, KeySource, Options, SecretString};
 pub use error::{ErrorClass, ModelError, NetworkFault, TimeLimit, Told};
-pub use key::{KeyError, KeyPlace, KeyStanding, PlacedKey};
+pub use key::{Access, KeyError, KeyPlace, KeyStanding, PlacedKey};
 pub use provider::HttpProvider;
 pub use request::{Chosen, Purpose, Request, RequestConfig};
 
 use crate::reference::ports::{ModelRoute, ModelWindows, WindowError};
 
 /// What is known of a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ModelInfo {
     /// The name of its provider.
     pub provider: String,
@@ -68,6 +68,10 @@ pub struct ModelInfo {
     pub context_window: Option<u64>,
     /// The most tokens of one answer; `None` where none is declared.
     pub max_output: Option<u64>,
+    /// US dollars for a million tokens of requests.
+    pub input_price: Option<f64>,
+    /// US dollars for a million tokens of answers.
+    pub output_price: Option<f64>,
 }
 
 /// A piece of an answer, in the order of its arrival.
@@ -155,6 +159,11 @@ pub trait Provider: Send + Sync {
         Box::pin(ready(Ok(self.models())))
     }
 
+    /// How it stands with its key, without getting it. May read a file.
+    fn access(&self) -> Access {
+        Access::NotNeeded
+    }
+
     /// How a model of it is asked, as the settings are now. Asks nobody.
     fn config(&self, model: &str) -> RequestConfig {
         RequestConfig::plain(self.name(), model)
@@ -187,6 +196,11 @@ impl Models {
     pub fn with(mut self, provider: Arc<dyn Provider>) -> Self {
         self.providers.insert(provider.name().to_owned(), provider);
         self
+    }
+
+    /// All of them, in the order of their names.
+    pub fn providers(&self) -> impl Iterator<Item = &Arc<dyn Provider>> {
+        self.providers.values()
     }
 
     /// The provider of that name.
@@ -222,12 +236,10 @@ impl Models {
         let Ok(provider) = self.provider(&route.provider) else {
             return Chosen::from(RequestConfig::plain(&route.provider, &route.model));
         };
-        let known = provider.models().into_iter();
-        let known = known.into_iter().find(|info| info.id == route.model);
-        Chosen {
-            config: provider.config(&route.model),
-            context_window: known.as_ref().and_then(|info| info.context_window),
-            max_output: known.as_ref().and_then(|info| info.max_output),
+        let mut known = provider.models().into_iter();
+        match known.find(|info| info.id == route.model) {
+            Some(info) => Chosen::of(&*provider, &info),
+            None => Chosen::from(provider.config(&route.model)),
         }
     }
 

@@ -6,10 +6,12 @@
 //! waits for any more are dropped by whoever put them.
 
 mod asking;
+mod choosing;
 mod exporting;
 mod finding;
 mod freshness;
 mod keeping;
+mod naming;
 mod rows;
 mod searching;
 mod sessions;
@@ -22,6 +24,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+pub use choosing::{Asked, Offer, Offered};
 pub use exporting::Export;
 pub use finding::{Found, FoundRow, Query};
 use freshness::Freshness;
@@ -29,7 +32,6 @@ use keeping::DraftKeeper;
 pub use searching::{TextFound, TextQuery, TextRow};
 use sessions::InOrder;
 pub use sessions::{Destination, Hold, Opened, Slot, begin};
-#[cfg(test)]
 pub(crate) use sessions::{begun_with, open_session};
 
 use crate::chat::{ChatEvent, Effect, Failure, Generation, KeptDraft, Notice};
@@ -57,6 +59,8 @@ pub enum Job {
     Look(SessionId),
     /// Open another session, to go on in it.
     Open(Destination),
+    /// Find out which models there are, while one of this provider answers.
+    Models(String),
     /// Give a session that is not open the title that a person chose.
     Rename(SessionId, String),
     /// Write a session to a file of the person's own.
@@ -84,6 +88,10 @@ pub enum Done {
     LibraryChanged,
     /// More of what was said can be searched than before.
     TextsRead,
+    /// The models that are known of each provider, before anyone is asked.
+    Models(Vec<Offered>),
+    /// What a provider's server told of its models, or why not.
+    ModelsTold(Box<Offered>),
     /// A session that was asked for to look at.
     Looked(SessionId, Result<Arc<Capture>, String>),
     /// Another session is open, and can be gone on in. Dropping what is opened
@@ -144,6 +152,8 @@ pub struct Runtime {
     /// The session that is being looked at, and whose turn it is to be read.
     looking: CancellationToken,
     look_turns: Arc<tokio::sync::Mutex<()>>,
+    /// The listing of models under way.
+    choosing: CancellationToken,
     done: mpsc::Sender<Done>,
     all: CancellationToken,
     _ends_all: DropGuard,
@@ -152,9 +162,23 @@ pub struct Runtime {
 impl Runtime {
     /// A runtime that writes in `slot` and keeps its draft in `draft_file`,
     /// and the channel on which it tells what became of its jobs. Must be
-    /// called within tokio.
+    /// called within tokio. Keeps the library as the folders are.
     #[must_use]
     pub fn start(
+        services: Services,
+        slot: Slot,
+        draft_file: DraftFile,
+    ) -> (Self, mpsc::Receiver<Done>) {
+        let started = Self::start_alone(services, slot, draft_file);
+        started.0.fill_library();
+        started.0.watch_library();
+        started
+    }
+
+    /// The same for a program that lists no sessions: the library stays as it
+    /// is, but for the session that is written in.
+    #[must_use]
+    pub fn start_alone(
         services: Services,
         slot: Slot,
         draft_file: DraftFile,
@@ -176,13 +200,12 @@ impl Runtime {
             freshness: Arc::default(),
             looking: all.child_token(),
             look_turns: Arc::default(),
+            choosing: all.child_token(),
             done,
             _ends_all: all.clone().drop_guard(),
             all,
         };
         runtime.attach();
-        runtime.fill_library();
-        runtime.watch_library();
         (runtime, receiver)
     }
 
@@ -194,6 +217,7 @@ impl Runtime {
             Job::Search(query) => self.search(query),
             Job::Look(id) => self.look(id),
             Job::Open(place) => self.open(place),
+            Job::Models(in_use) => self.list_models(in_use),
             Job::Rename(id, title) => self.rename(id, title),
             Job::Export(export) => self.export(export),
             Job::Switch(hold) => self.switch(hold),

@@ -30,6 +30,8 @@ pub enum TitleSource {
     Person,
     /// The first words of the first message.
     Fallback,
+    /// A model made it of the person's words.
+    Model,
 }
 
 /// The latest title of a session.
@@ -52,15 +54,24 @@ impl Title {
         })
     }
 
-    /// The event that sets a title, cleaned and cut to
-    /// [`title::MAX_TITLE_BYTES`].
+    /// A title, cleaned and cut to [`title::MAX_TITLE_BYTES`].
+    #[must_use]
+    pub fn new(text: &str, source: TitleSource) -> Self {
+        Self {
+            text: title::normalise(text, title::MAX_TITLE_BYTES),
+            pinned: source == TitleSource::Person,
+        }
+    }
+
+    /// The event that sets the title [`Title::new`].
     #[must_use]
     pub fn event(text: &str, source: TitleSource) -> Payload {
+        let Self { text, .. } = Self::new(text, source);
         let kind = match source {
             TitleSource::Person => "user",
             TitleSource::Fallback => "fallback",
+            TitleSource::Model => "model",
         };
-        let text = title::normalise(text, title::MAX_TITLE_BYTES);
         Payload::log_only(
             TITLE_EVENT,
             json!({"title": text, "messageSeqs": [], "source": {"kind": kind}}),

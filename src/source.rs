@@ -8,6 +8,7 @@
 //! while it is read is read once more.
 
 mod adapter;
+mod brief;
 mod build;
 mod claude_code;
 mod codex;
@@ -19,20 +20,26 @@ mod frames;
 mod gemini;
 mod glance;
 mod loose;
+mod moment;
 mod opencode;
 mod pass;
 mod records;
+#[cfg(test)]
+mod testing;
 mod torn;
 mod walk;
 
 use std::fmt;
 
 pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named, VARIABLES};
+pub use database::Databases;
 pub use detect::Head;
 pub use error::SourceError;
+pub(crate) use walk::follows_a_link;
 pub use walk::{FoundFile, Obstacle, Walk};
 
-use crate::session::Session;
+use crate::reference::projection::Capture;
+use crate::session::{Session, Title};
 use crate::tool::Tool;
 
 /// The adapter of each tool.
@@ -50,17 +57,32 @@ pub fn adapters() -> impl Iterator<Item = &'static dyn Adapter> {
 }
 
 /// A session of another tool as it would go on there now.
-#[derive(Clone, Debug)]
-pub struct ForeignSession {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Foreign<S> {
     /// The tool.
     pub tool: Tool,
-    /// The current conversation as our own events; its id is
-    /// [`Tool::session_id`], its title a title event.
-    pub session: Session,
+    /// The current conversation; its id is [`Tool::session_id`].
+    pub session: S,
     /// Whether another session's agent made it.
     pub is_subagent: bool,
     /// What could not be read, and what the reader should know.
     pub notices: Vec<SourceNotice>,
+}
+
+/// One with all its events, as our own; its title is a title event.
+pub type ForeignSession = Foreign<Session>;
+
+/// What of one can be cited.
+pub type ForeignCapture = Foreign<Cited>;
+
+/// What citing needs of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cited {
+    /// What [`capture`](crate::reference::projection::capture) takes of the
+    /// whole session.
+    pub capture: Capture,
+    /// What its tool calls it.
+    pub title: Option<Title>,
 }
 
 /// Something about a session that the person should know.

@@ -3,7 +3,9 @@
 //! Reading a log makes a text of every message. One allocation for each costs
 //! more than reading it, so those that are read together lie in one block.
 
+use std::cell::Cell;
 use std::fmt;
+use std::mem;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +16,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// It keeps the whole block alive that it lies in.
 #[derive(Clone, Default)]
 pub struct Text {
-    block: Arc<OnceLock<String>>,
+    /// `None` for the empty text alone.
+    block: Option<Arc<OnceLock<String>>>,
     range: Range<usize>,
 }
 
@@ -37,8 +40,8 @@ impl Deref for Text {
     type Target = str;
 
     fn deref(&self) -> &str {
-        self.block
-            .get()
+        let block = self.block.as_ref().and_then(|block| block.get());
+        block
             .and_then(|block| block.get(self.range.clone()))
             .unwrap_or_default()
     }
@@ -48,7 +51,7 @@ impl From<String> for Text {
     fn from(text: String) -> Self {
         Self {
             range: 0..text.len(),
-            block: Arc::new(OnceLock::from(text)),
+            block: Some(Arc::new(OnceLock::from(text))),
         }
     }
 }
@@ -107,7 +110,7 @@ pub(crate) struct TextBlock {
 }
 
 impl TextBlock {
-    /// A block for at most `room` bytes of text, which takes memory for what
+    /// A block for at most `room` bytes of text, which keeps memory for what
     /// is written alone.
     pub(crate) fn new(room: usize) -> Self {
         Self {
@@ -131,7 +134,10 @@ impl TextBlock {
     /// What is free behind them.
     pub(crate) fn free(&mut self) -> &mut [u8] {
         if self.bytes.is_empty() {
-            self.bytes = vec![0; self.room];
+            self.bytes = SCRATCH.take();
+            if self.bytes.len() < self.room {
+                self.bytes.resize(self.room, 0);
+            }
         }
         self.bytes.get_mut(self.filled..).unwrap_or_default()
     }
@@ -152,20 +158,36 @@ impl TextBlock {
         let first = self.bytes.get(start..self.filled)?.first()?;
         let continues = first & 0xc0 == 0x80;
         (!continues).then(|| Text {
-            block: Arc::clone(&self.sealed),
+            block: Some(Arc::clone(&self.sealed)),
             range: start..self.filled,
         })
     }
 
     /// Makes the texts readable; `false` when the block is no UTF-8, and none
     /// of them can be used.
-    pub(crate) fn seal(mut self) -> bool {
-        self.bytes.truncate(self.filled);
-        self.bytes.shrink_to_fit();
+    pub(crate) fn seal(self) -> bool {
         // Each text begins with a first byte, so each also ends behind a whole
         // character if all of them together are UTF-8.
-        String::from_utf8(self.bytes).is_ok_and(|block| self.sealed.set(block).is_ok())
+        let block = std::str::from_utf8(self.written(0));
+        block.is_ok_and(|block| self.sealed.set(block.to_owned()).is_ok())
     }
+}
+
+impl Drop for TextBlock {
+    fn drop(&mut self) {
+        if self.bytes.len() <= MAX_SCRATCH_BYTES {
+            SCRATCH.set(mem::take(&mut self.bytes));
+        }
+    }
+}
+
+/// The most that a thread keeps of what a block was written to, in bytes.
+const MAX_SCRATCH_BYTES: usize = 1 << 20;
+
+thread_local! {
+    /// What the next block of this thread is written to: most lines say so
+    /// little that clearing memory for them costs more than reading them.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 #[cfg(test)]

@@ -28,6 +28,24 @@ pub(crate) fn in_background<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
+/// Has the background threads do one thing while this thread does another, and
+/// waits for both. What this thread does must not wait for the background
+/// threads.
+pub(crate) fn beside_background<T: Send + Default, U>(
+    work: impl FnOnce() -> T + Send,
+    here: impl FnOnce() -> U,
+) -> (T, U) {
+    let Some(pool) = &*BACKGROUND else {
+        return (work(), here());
+    };
+    let mut made = T::default();
+    let done = pool.in_place_scope(|scope| {
+        scope.spawn(|_| made = work());
+        here()
+    });
+    (made, done)
+}
+
 /// Locks, whatever became of a thread that held it: what locks guard here is
 /// whole between any two statements.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -47,5 +65,16 @@ mod tests {
             in_background(rayon::current_num_threads),
             BACKGROUND_THREADS
         );
+    }
+
+    #[test]
+    fn work_here_goes_on_while_the_background_is_busy() {
+        let (tell, told) = std::sync::mpsc::channel();
+        // Neither could end if one waited for the other.
+        let (there, here) = beside_background(
+            move || told.recv().unwrap_or_default(),
+            move || tell.send("from here"),
+        );
+        assert_eq!((there, here), ("from here", Ok(())));
     }
 }

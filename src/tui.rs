@@ -17,6 +17,7 @@ mod jobs;
 mod keymap;
 mod list;
 mod listed;
+mod models;
 mod pager;
 mod pane;
 mod picker;

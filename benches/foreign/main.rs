@@ -14,27 +14,25 @@
 //! those whose name holds NAME.
 
 mod files;
+#[path = "../support/race.rs"]
+mod race;
 
-use std::error::Error;
-use std::fs::{self, File};
-use std::hint::black_box;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, Instant};
 
-use files::{Case, Format};
-use ibid::reference::projection;
+use files::Format;
 use ibid::source::detect;
-use rustix::time::{ClockId, clock_gettime};
+use race::{Race, Result};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
-const ROUNDS: usize = 9;
-const MEMORY_ALLOWANCE: u64 = 64 << 20;
+const RACE: Race = Race {
+    name: "read and capture",
+    ours: cite,
+    rounds: 9,
+};
 
 /// What a reader with borrowed values looks at, in files of all the tools.
 #[derive(Deserialize)]
@@ -61,13 +59,13 @@ struct RawLine<'a> {
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().collect();
+    if RACE.is_peak_of_its_own(&args)? {
+        return Ok(());
+    }
     let option = |name: &str| {
         let at = args.iter().position(|arg| arg == name)?;
         args.get(at + 1).cloned()
     };
-    if let Some(path) = option("--peak") {
-        return peak(Path::new(&path));
-    }
     let bytes = match option("--megabytes") {
         Some(megabytes) => megabytes.parse::<u64>()? * 1_000_000,
         None => 100_000_000,
@@ -77,97 +75,21 @@ fn main() -> Result<()> {
         if case.name.contains(&only) {
             let dir = tempfile::tempdir()?;
             let path = case.write(dir.path(), bytes)?;
-            measure(case, &path, bytes)?;
+            let plain = |path: &Path| raw_pass(path, case.format);
+            RACE.run(case.name, &path, bytes, case.bar, plain)?;
         }
     }
     Ok(())
-}
-
-fn measure(case: &Case, path: &Path, bytes: u64) -> Result<()> {
-    let (mut ours, mut theirs) = (Spent::MAX, Spent::MAX);
-    let mut cited = 0;
-    for _ in 0..ROUNDS {
-        ours = ours.least(Spent::by(|| {
-            cited = cite(path)?;
-            Ok(cited)
-        })?);
-        theirs = theirs.least(Spent::by(|| raw_pass(path, case.format))?);
-    }
-    let ratio = ours.time.div_duration_f64(theirs.time);
-    let processor_ratio = ours.processor.div_duration_f64(theirs.processor);
-    let output = Command::new(std::env::current_exe()?)
-        .arg("--peak")
-        .arg(path)
-        .output()?;
-    let grown: u64 = String::from_utf8(output.stdout)?.trim().parse()?;
-    println!(
-        "{}: {} MB, of which {} % is cited\n  read and capture {:?}, RawValue pass {:?}, ratio {ratio:.2} (at most {:.2})\n  \
-         of processor time {:?} and {:?}, ratio {processor_ratio:.2}\n  \
-         peak memory grows by {} MB (at most {} MB)",
-        case.name,
-        bytes / 1_000_000,
-        100 * cited as u64 / bytes,
-        ours.time,
-        theirs.time,
-        case.bar,
-        ours.processor,
-        theirs.processor,
-        grown / 1_000_000,
-        (bytes + MEMORY_ALLOWANCE) / 1_000_000,
-    );
-    Ok(())
-}
-
-/// What one run took.
-#[derive(Clone, Copy)]
-struct Spent {
-    time: Duration,
-    /// Of all threads, in the system's part too.
-    processor: Duration,
-}
-
-impl Spent {
-    const MAX: Self = Self {
-        time: Duration::MAX,
-        processor: Duration::MAX,
-    };
-
-    fn by(run: impl FnOnce() -> Result<usize>) -> Result<Self> {
-        let processor = processor_time()?;
-        let start = Instant::now();
-        black_box(run()?);
-        Ok(Self {
-            time: start.elapsed(),
-            processor: processor_time()?.saturating_sub(processor),
-        })
-    }
-
-    fn least(self, other: Self) -> Self {
-        Self {
-            time: self.time.min(other.time),
-            processor: self.processor.min(other.processor),
-        }
-    }
-}
-
-fn processor_time() -> Result<Duration> {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Ok(Duration::try_from(time)?)
 }
 
 /// How many bytes can be cited.
 fn cite(path: &Path) -> Result<usize> {
-    let foreign = detect::read_file(path)?;
-    let capture = projection::capture(&foreign.session);
-    if foreign.notices.is_empty() {
-        Ok(capture
-            .conversation
-            .iter()
-            .map(|item| item.text.len())
-            .sum())
-    } else {
-        Err(format!("the file has notices: {:?}", foreign.notices).into())
+    let foreign = detect::capture_file(path)?;
+    if !foreign.notices.is_empty() {
+        return Err(format!("the file has notices: {:?}", foreign.notices).into());
     }
+    let items = foreign.session.capture.conversation.iter();
+    Ok(items.map(|item| item.text.len()).sum())
 }
 
 fn raw_pass(path: &Path, format: Format) -> Result<usize> {
@@ -238,22 +160,4 @@ impl Read for Frames {
                 .map_err(io::Error::other)?;
         }
     }
-}
-
-/// Prints by how many bytes one citing raises the peak of this process.
-fn peak(path: &Path) -> Result<()> {
-    let before = high_water()?;
-    black_box(cite(path)?);
-    println!("{}", high_water()? - before);
-    Ok(())
-}
-
-fn high_water() -> Result<u64> {
-    let status = fs::read_to_string("/proc/self/status")?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .ok_or("no VmHWM")?;
-    let kib: u64 = line.trim().trim_end_matches(" kB").parse()?;
-    Ok(kib * 1024)
 }

@@ -43,21 +43,33 @@ pub(super) struct Received {
     instead: Option<Seq>,
     pub(super) text: String,
     pub(super) reasoning: String,
-    usage: Option<Usage>,
-    finish: Option<FinishReason>,
+    pub(super) usage: Option<Usage>,
+    pub(super) finish: Option<FinishReason>,
 }
 
 impl Received {
     /// Nothing yet.
-    fn of(header: &RequestHeader, instead: Option<Seq>) -> Self {
+    pub(super) fn of(header: &RequestHeader) -> Self {
         Self {
             from: header.config().route(),
-            instead,
+            instead: None,
             text: String::new(),
             reasoning: String::new(),
             usage: None,
             finish: None,
         }
+    }
+
+    /// Takes in a piece of the answer. Gives back what is no part of it.
+    pub(super) fn take(&mut self, delta: Delta) -> Option<Waiting> {
+        match delta {
+            Delta::Text(text) => self.text.push_str(&text),
+            Delta::Reasoning(text) => self.reasoning.push_str(&text),
+            Delta::Usage(usage) => self.usage = Some(usage),
+            Delta::Finished(reason) => self.finish = Some(reason),
+            Delta::Waiting(waiting) => return Some(waiting),
+        }
+        None
     }
 }
 
@@ -84,7 +96,7 @@ impl Answer {
 }
 
 /// Says that the model is asked again after a while.
-fn waits(waiting: &Waiting) -> Effect {
+pub(super) fn waits(waiting: &Waiting) -> Effect {
     let seconds = waiting.wait.as_secs_f64().ceil();
     let why = &waiting.why;
     Effect::Say(Notice::Info(format!(
@@ -100,7 +112,10 @@ impl Chat {
         instead: Option<Seq>,
         cancelled: bool,
     ) -> Vec<Effect> {
-        let received = Received::of(&header, instead);
+        let received = Received {
+            instead,
+            ..Received::of(&header)
+        };
         if cancelled {
             return self.save_answer(received, &Outcome::Interrupted);
         }
@@ -122,13 +137,8 @@ impl Chat {
         } = &mut self.answer
             && *generation == asked
         {
-            match delta {
-                Delta::Text(text) => received.text.push_str(&text),
-                Delta::Reasoning(text) => received.reasoning.push_str(&text),
-                Delta::Usage(usage) => received.usage = Some(usage),
-                Delta::Waiting(waiting) => return vec![waits(&waiting)],
-                Delta::Finished(reason) => received.finish = Some(reason),
-            }
+            let waiting = received.take(delta);
+            return waiting.as_ref().map(waits).into_iter().collect();
         }
         Vec::new()
     }
@@ -275,7 +285,9 @@ impl Chat {
         let mut effects = match outcome {
             Ok(events) => {
                 self.unsaved = None;
-                self.absorb(events)
+                let mut effects = self.absorb(events);
+                effects.extend(self.crowded());
+                effects
             }
             Err(failure) => {
                 self.unsaved = Some(Unsaved {
@@ -292,6 +304,7 @@ impl Chat {
             }
         };
         effects.extend(self.release_waiting());
+        effects.extend(self.begin_title());
         effects
     }
 }
@@ -313,6 +326,6 @@ impl Outcome {
     }
 }
 
-fn usage_json(usage: Usage) -> Value {
+pub(super) fn usage_json(usage: Usage) -> Value {
     json!({"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens})
 }

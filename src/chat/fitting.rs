@@ -1,16 +1,12 @@
 //! Whether a request fits into the window of the model that is asked.
-//!
-//! What the model counted itself is believed; what came since is estimated.
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
+use super::window::counted;
 use super::{Chat, Failure, Notice};
 use crate::figures::thousands;
 use crate::model::{Chosen, tokens};
-use crate::reference::ports::ModelRoute;
-use crate::session::{Event, Message, MessageKind, Payload};
+use crate::session::Message;
 
 /// The tokens that are kept free for an answer where no limit of answers is
 /// known.
@@ -20,28 +16,16 @@ const FOR_AN_ANSWER: u64 = 4_096;
 const PART_FOR_AN_ANSWER: u64 = 4;
 
 impl Chat {
-    /// About how many tokens the conversation takes when it is sent to the
-    /// chosen model: as that model counted the last time, and an estimate of
-    /// what came since.
-    #[must_use]
-    pub fn context_tokens(&self) -> u64 {
-        self.context
-    }
-
-    /// Counts again after the conversation or the model changed.
-    pub(super) fn recount(&mut self) {
-        let surface: Vec<_> = self.session.surface().collect();
-        self.context = counted(&surface, &self.chosen.config.route());
-    }
-
     /// Why a request can't be sent: the first `kept` messages of the surface
     /// with these behind them are longer than the chosen model takes. `None`
     /// where they fit, or nobody knows the window.
     pub(super) fn too_long(&self, kept: usize, new: &[Arc<Message>]) -> Option<Notice> {
         let window = self.chosen.context_window.filter(|window| *window > 0)?;
         let answer = for_an_answer(&self.chosen, window);
-        let surface: Vec<_> = self.session.surface().take(kept).collect();
-        let old = counted(&surface, &self.chosen.config.route());
+        let old = counted(
+            self.session.surface().take(kept),
+            &self.chosen.config.route(),
+        );
         let size = |message: &Arc<Message>| tokens::of_message(message);
         let asked = old.saturating_add(new.iter().map(size).sum());
         if asked <= window.saturating_sub(answer) {
@@ -82,50 +66,4 @@ fn for_an_answer(chosen: &Chosen, window: u64) -> u64 {
         },
         |asked_for| asked_for.min(window),
     )
-}
-
-/// About how many tokens these take as the beginning of a request.
-fn counted(surface: &[&Arc<Event>], route: &ModelRoute) -> u64 {
-    let (reported, from) = report(surface, route).unwrap_or_default();
-    let since = surface.iter().skip(from);
-    let since = since.filter_map(|event| event.message());
-    since
-        .map(tokens::of_message)
-        .fold(reported, u64::saturating_add)
-}
-
-/// What the model counted of a request, and how many messages that had. It
-/// counts as long as they are still the same: none of them is newer than the
-/// answer.
-fn report(surface: &[&Arc<Event>], route: &ModelRoute) -> Option<(u64, usize)> {
-    let mut newest = None;
-    let mut latest = None;
-    for (place, event) in surface.iter().enumerate() {
-        if newest > Some(event.seq) {
-            continue;
-        }
-        newest = Some(event.seq);
-        if let Some(tokens) = reported(event, route) {
-            latest = Some((tokens, place));
-        }
-    }
-    latest
-}
-
-/// The tokens of the request that was answered with this, as its model said.
-fn reported(event: &Event, route: &ModelRoute) -> Option<u64> {
-    let Payload::Message {
-        kind: MessageKind::Assistant,
-        message,
-        envelope,
-    } = &event.payload
-    else {
-        return None;
-    };
-    let from = |key| message.source.rest.get(key).and_then(Value::as_str);
-    if from("provider") != Some(&route.provider) || from("model") != Some(&route.model) {
-        return None;
-    }
-    let tokens = envelope.get("usage")?.get("inputTokens")?.as_u64()?;
-    (tokens > 0).then_some(tokens)
 }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::answer::Answer;
+use super::answer::{Answer, Received};
+use super::compaction::{self, COMPACTION_ID, Compaction};
+use super::request::is_for_answer;
 use super::{ATTEMPT, Chat, Effect, Failure, Generation, Notice, REQUEST_HEADER};
 use super::{TURN_END, TURN_START, log};
 use crate::session::{Event, Payload, Session};
@@ -50,14 +52,10 @@ impl Chat {
     /// Writes what came since the last time. While a write is under way the
     /// next one waits for its turn to come again.
     pub(super) fn keep(&mut self, asked: Generation) -> Vec<Effect> {
-        let Answer::Streaming {
-            generation,
-            received,
-        } = &self.answer
-        else {
+        let Some((of, received)) = self.kept_by(asked) else {
             return Vec::new();
         };
-        if *generation != asked || self.keeping.asked.is_some() {
+        if self.keeping.asked.is_some() {
             return Vec::new();
         }
         let kept = self.keeping.kept;
@@ -68,8 +66,7 @@ impl Chat {
         if now == kept {
             return Vec::new();
         }
-        let mut data = Map::new();
-        data.insert("turn".to_owned(), self.turn().into());
+        let mut data = Map::from_iter([of]);
         for (key, whole, from) in [
             ("text", &received.text, kept.text),
             ("reasoning", &received.reasoning, kept.reasoning),
@@ -83,6 +80,32 @@ impl Chat {
         let generation = self.next_generation();
         self.keeping.asked = Some((generation, now));
         vec![log(generation, vec![delta])]
+    }
+
+    /// What comes in under this generation and is to be kept: what it is of,
+    /// and all that came.
+    fn kept_by(&self, asked: Generation) -> Option<((String, Value), &Received)> {
+        match (&self.answer, &self.compaction) {
+            (
+                Answer::Streaming {
+                    generation,
+                    received,
+                },
+                _,
+            ) if *generation == asked => Some((("turn".to_owned(), self.turn().into()), received)),
+            (
+                _,
+                Compaction::Streaming {
+                    generation,
+                    job,
+                    received,
+                },
+            ) if *generation == asked => {
+                let id = job.id.clone().into();
+                Some(((COMPACTION_ID.to_owned(), id), received))
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn kept(&mut self, outcome: Result<Vec<Arc<Event>>, Failure>) -> Vec<Effect> {
@@ -109,10 +132,17 @@ impl Chat {
     }
 }
 
-/// What ends a turn that a program left open when it ended itself: what had
-/// come of the answer becomes an attempt. Nothing where no turn is open.
+/// What ends a turn or a compaction that a program left open when it ended
+/// itself: what had come of the answer becomes an attempt. Nothing where none
+/// is open.
 #[must_use]
 pub fn unfinished(session: &Session) -> Vec<Payload> {
+    let mut end = compaction::unfinished(session);
+    end.extend(unfinished_turn(session));
+    end
+}
+
+fn unfinished_turn(session: &Session) -> Vec<Payload> {
     let log_only = |event: &Arc<Event>, kind| event.payload.type_name() == kind;
     let events = session.events();
     let Some(start) = events.iter().rposition(|event| log_only(event, TURN_START)) else {
@@ -137,14 +167,14 @@ pub fn unfinished(session: &Session) -> Vec<Payload> {
                     end.insert("turn".to_owned(), turn.clone());
                 }
             }
-            REQUEST_HEADER => {
+            REQUEST_HEADER if is_for_answer(data) => {
                 for key in ["provider", "model"] {
                     if let Some(value) = data.pointer(&format!("/header/config/{key}")) {
                         attempt.insert(key.to_owned(), value.clone());
                     }
                 }
             }
-            DELTA => {
+            DELTA if data.get("turn").is_some() => {
                 text.push_str(said("text"));
                 reasoning.push_str(said("reasoning"));
             }

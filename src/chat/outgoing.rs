@@ -65,7 +65,7 @@ pub(super) enum Outgoing {
         step: Arc<Step>,
         again: Option<Vec<Growth>>,
     },
-    /// It goes when the answer under way has ended.
+    /// It goes when the answer or the compaction under way has ended.
     Waiting { draft: Draft, step: Arc<Step> },
     Rechecking {
         generation: Generation,
@@ -175,6 +175,9 @@ impl Chat {
     fn begin(&mut self, draft: Draft, shown: Shown) -> Vec<Effect> {
         let under_way = match self.outgoing {
             Outgoing::None => None,
+            Outgoing::Waiting { .. } if self.compaction.is_under_way() => {
+                Some("another message waits; Esc stops the compaction and takes it back")
+            }
             Outgoing::Waiting { .. } => {
                 Some("another message waits; Esc stops the answer and takes it back")
             }
@@ -284,10 +287,10 @@ impl Chat {
         }
     }
 
-    /// Sends a message, or lets it wait for the answer under way. What a
+    /// Sends a message, or lets it wait for what is under way. What a
     /// person looked at may have grown old: it is checked once more.
     fn depart(&mut self, draft: Draft, step: Arc<Step>, reviewed: bool) -> Vec<Effect> {
-        if self.answer.is_under_way() {
+        if self.answer.is_under_way() || self.compaction.is_under_way() {
             self.outgoing = Outgoing::Waiting { draft, step };
             return Vec::new();
         }
@@ -303,7 +306,7 @@ impl Chat {
         self.log_message(draft, step)
     }
 
-    /// Sends what waited for the answer that has just ended.
+    /// Sends what waited for the answer or the compaction that has just ended.
     pub(super) fn release_waiting(&mut self) -> Vec<Effect> {
         match std::mem::take(&mut self.outgoing) {
             // Time has passed since it was prepared, looked at or not.
@@ -472,7 +475,8 @@ impl Chat {
                 return Vec::new();
             }
         };
-        effects.extend(self.cancel_answer());
+        let called_off = self.cancel_compaction();
+        effects.extend(called_off.unwrap_or_else(|| self.cancel_answer()));
         effects
     }
 }

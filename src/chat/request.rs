@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::REQUEST_HEADER;
 use crate::model::{Purpose, Request, RequestConfig};
+use crate::reference::ports::ModelRoute;
 use crate::session::{Event, Message, Payload, Session};
 
 /// What stands in the log where a model is asked. With the surface at that
@@ -49,6 +50,23 @@ impl RequestHeader {
         }
     }
 
+    /// A request beside the conversation: the first so many messages of the
+    /// surface, and behind them one that is no part of it.
+    #[must_use]
+    pub(super) fn beside(
+        (turn, config): (u64, RequestConfig),
+        purpose: Purpose,
+        surface: usize,
+        message: Message,
+    ) -> Self {
+        Self {
+            purpose,
+            surface: Some(surface),
+            messages: vec![message],
+            ..Self::answer(turn, config)
+        }
+    }
+
     /// Who is asked, and how.
     #[must_use]
     pub fn config(&self) -> &RequestConfig {
@@ -76,6 +94,36 @@ impl RequestHeader {
                 .collect(),
         }
     }
+}
+
+/// The model that was last asked for an answer.
+#[must_use]
+pub fn last_asked(session: &Session) -> Option<ModelRoute> {
+    session.events().iter().rev().find_map(|event| {
+        let Payload::LogOnly { kind, data } = &event.payload else {
+            return None;
+        };
+        if kind != REQUEST_HEADER || !is_for_answer(data) {
+            return None;
+        }
+        let word = |place| {
+            data.pointer(place)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        Some(ModelRoute {
+            provider: word("/header/config/provider")?,
+            model: word("/header/config/model")?,
+        })
+    })
+}
+
+/// Whether an event's data is of a request for the next message of the
+/// conversation, and not of one beside it.
+#[must_use]
+pub fn is_for_answer(header: &Value) -> bool {
+    let purpose = header.get("purpose").map(Purpose::deserialize);
+    purpose.is_none_or(|purpose| purpose.is_ok_and(|purpose| purpose.is_answer()))
 }
 
 /// Every request that a session's log tells of, in order. One that was made

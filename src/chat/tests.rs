@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 mod answers;
+mod compaction;
 mod drafts;
 mod fitting;
 mod kept;
 mod outgoing;
 mod regenerating;
 mod revising;
+mod titles;
 
 use super::testing::*;
 use super::{Chat, ChatEvent, Effect, ReviewPolicy, View};

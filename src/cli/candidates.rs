@@ -65,7 +65,8 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     for RemoteCandidate { candidate, .. } in candidates {
         let title = candidate.display_title.unwrap_or(candidate.label);
         let cwd = candidate.cwd.unwrap_or_default();
-        out.row(&[candidate.session_id.as_str(), &title, &cwd])?;
+        let id = super::shown_id(candidate.session_id.as_str());
+        out.row(&[&id, &title, &cwd])?;
     }
     Ok(())
 }
@@ -80,11 +81,11 @@ async fn find(
     out: &Output,
 ) -> Result<(Vec<RemoteCandidate>, Arc<Index>), CliError> {
     let id = match &args.target {
-        Some(id) => SessionId::from(id.as_str()),
+        Some(id) => super::session_id(id),
         None => SessionId::from(uuid::Uuid::now_v7().to_string()),
     };
     let mut compared = HashSet::from([id.clone()]);
-    super::warn_of(&library.verify_only([&id])?, out);
+    super::warn_of(&library.verify_only([&id])?.notices, out);
     let never = CancellationToken::new();
     loop {
         let index = library.index();
@@ -101,7 +102,7 @@ async fn find(
         let found = remote_candidates(&*index, references, &target, &args.query, &never).await?;
         let ids = found.iter().map(|found| &found.candidate.session_id);
         let new: Vec<&SessionId> = ids.filter(|id| compared.insert((*id).clone())).collect();
-        super::warn_of(&library.verify_only(new)?, out);
+        super::warn_of(&library.verify_only(new)?.notices, out);
         if Arc::ptr_eq(&index, &library.index()) {
             return Ok((found, index));
         }

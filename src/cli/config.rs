@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{CliError, Output};
 use crate::config::{Config, ConfigError, FILE_NAME, Problem, Shown, write_starter};
 use crate::figures::counted;
-use crate::model::{KeyPlace, PlacedKey};
+use crate::model::{KeyPlace, KeySource as _, PlacedKey};
 use crate::store::Home;
 
 #[derive(Debug, clap::Subcommand)]

@@ -104,6 +104,7 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let start = screen::Start {
         chosen: services.models.choose(&Offline::route()),
         review: config.review,
+        titles: config.titles,
         theme: config.theme,
     };
     screen::open_with(services, start)

@@ -4,7 +4,12 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Output, sources};
-use crate::library::Notice;
+use crate::figures::thousands;
+use crate::library::{Library, Notice};
+use crate::session::SessionId;
+
+/// How many findings people are told one by one.
+const MOST_TOLD: usize = 200;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -31,6 +36,7 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     let mut notices = library.refresh(&never, &mut |_| {})?.notices;
     notices.extend(library.verify(&never, &mut |_| {})?.notices);
     let sources = sources::gather(&home, &config, &library);
+    let unsearchable = unsearchable(&library);
     let mut findings: Vec<Finding> = notices
         .iter()
         .filter(|notice| match notice {
@@ -52,6 +58,7 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
             advice: "what can be read of it is shown; the file is left as it is",
         }));
     }
+    findings.extend(unsearchable);
     if out.is_json() {
         return out.json(&serde_json::json!({"sources": sources, "findings": findings}));
     }
@@ -61,7 +68,8 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     if findings.is_empty() {
         return out.line("everything that was found can be read");
     }
-    for finding in findings {
+    let more = findings.len().saturating_sub(MOST_TOLD);
+    for finding in findings.into_iter().take(MOST_TOLD) {
         let file = finding
             .file
             .map(|file| format!("{file}: "))
@@ -69,7 +77,33 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
         out.line(&format!("- {file}{}", finding.problem))?;
         out.line(&format!("  {}", finding.advice))?;
     }
+    if more > 0 {
+        let more = thousands(more as u64);
+        out.line(&format!("and {more} more: `ibid doctor --json` tells each"))?;
+    }
     Ok(())
+}
+
+/// The sessions whose texts can't be read, and why.
+fn unsearchable(library: &Library) -> Vec<Finding> {
+    let unread = match library.texts_standing() {
+        Ok(standing) => standing.unread,
+        Err(error) => {
+            return vec![Finding {
+                code: Some(error.code()),
+                file: None,
+                problem: error.to_string(),
+                advice: "until then nothing that was said is found; all else works",
+            }];
+        }
+    };
+    let finding = |(id, problem): (SessionId, String)| Finding {
+        code: Some("SESSION_UNSEARCHABLE"),
+        file: None,
+        problem: format!("the session {id} could not be read for search: {problem}"),
+        advice: "what was said in it since is not found; each search tries again",
+    };
+    unread.into_iter().map(finding).collect()
 }
 
 fn general(notice: &Notice) -> Finding {
@@ -87,6 +121,7 @@ fn general(notice: &Notice) -> Finding {
                 "what is there is left out as long as that is so; nothing else is"
             }
             Notice::Unreadable { .. } => "see to the file's rights",
+            Notice::More { .. } => "what is said of those above holds for these",
         },
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use super::exit;
+use crate::chat::Failure;
 use crate::config::ConfigError;
 use crate::library::LibraryError;
 use crate::model::ModelError;
@@ -26,11 +28,21 @@ pub enum CliError {
 }
 
 impl CliError {
+    /// An error with the exit code that the table has for its code.
     pub(super) fn new(code: &str, message: impl std::fmt::Display) -> Self {
         Self::Failed {
             code: code.to_owned(),
             message: message.to_string(),
-            exit: 1,
+            exit: exit::of(code),
+        }
+    }
+
+    /// Somebody called it off by this signal.
+    pub(super) fn cancelled(signal: i32, message: impl std::fmt::Display) -> Self {
+        Self::Failed {
+            code: "CANCELLED".to_owned(),
+            message: message.to_string(),
+            exit: exit::of_signal(signal),
         }
     }
 
@@ -56,11 +68,13 @@ impl CliError {
     }
 
     pub(super) fn usage(message: impl std::fmt::Display) -> Self {
-        Self::Failed {
-            code: "USAGE".to_owned(),
-            message: message.to_string(),
-            exit: 2,
-        }
+        Self::new("USAGE", message)
+    }
+}
+
+impl From<Failure> for CliError {
+    fn from(failure: Failure) -> Self {
+        Self::new(&failure.code, failure.message)
     }
 }
 

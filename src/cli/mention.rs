@@ -1,9 +1,8 @@
 //! `ibid mention` and `ibid title`: the small conversions.
 
-use std::io::Read;
-
 use serde_json::json;
 
+use super::input::stdin;
 use super::{CliError, Output};
 use crate::reference::{Reference, mention, uri};
 use crate::session::title;
@@ -80,23 +79,4 @@ pub(super) fn title(out: &mut Output) -> Result<(), CliError> {
         "normalized": title::normalise(&text, title::MAX_TITLE_BYTES),
         "fallback": title::fallback(&text),
     }))
-}
-
-/// The text on stdin.
-fn stdin() -> Result<String, CliError> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .map_err(|error| {
-            let message = format!("can't read the text on stdin: {error}");
-            CliError::new("STDIN", message)
-        })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        CliError::new(
-            "NOT_UTF8",
-            format!("the text on stdin is not UTF-8 at byte {at}; convert it first"),
-        )
-    })
 }

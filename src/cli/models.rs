@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::{CliError, Output, output};
 use crate::config::{self, Config};
-use crate::figures::thousands;
+use crate::figures::{price, thousands};
 use crate::model::{
-    Catalogue, Entry, Facts, KeyPlace, KeyStanding, Models, Origin, PlacedKey, Provider as _,
+    Access, Catalogue, Entry, Facts, KeySource, Models, Origin, PlacedKey, Provider as _,
     StoredModels, offline,
 };
 use crate::store::Home;
@@ -48,40 +48,6 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     }
 }
 
-/// How it stands with a provider's key.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Key {
-    /// The server asks for none.
-    NotNeeded,
-    There,
-    Missing,
-    /// A command gives it.
-    AtCommand,
-}
-
-impl Key {
-    fn of(place: Option<&KeyPlace>) -> Self {
-        let Some(place) = place else {
-            return Self::NotNeeded;
-        };
-        match PlacedKey::new(place.clone()).standing() {
-            Ok(KeyStanding::There) => Self::There,
-            Ok(KeyStanding::AtCommand) => Self::AtCommand,
-            Err(_) => Self::Missing,
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::NotNeeded => "needs no key",
-            Self::There => "key is there",
-            Self::Missing => "no key",
-            Self::AtCommand => "key by command",
-        }
-    }
-}
-
 /// One model of the list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -91,17 +57,20 @@ struct Row<'a> {
     #[serde(flatten)]
     facts: Facts,
     sources: Vec<&'static str>,
-    key: Key,
+    key: &'static str,
+    #[serde(skip)]
+    words: &'static str,
 }
 
 impl<'a> Row<'a> {
-    fn new(provider: &'a str, model: &'a str, entry: &Entry, key: Key) -> Self {
+    fn new(provider: &'a str, model: &'a str, entry: &Entry, access: &Access) -> Self {
         Self {
             provider,
             model,
             facts: entry.facts.clone(),
             sources: entry.origins.iter().map(|origin| origin.as_str()).collect(),
-            key,
+            key: access.as_str(),
+            words: access.words(),
         }
     }
 
@@ -113,19 +82,10 @@ impl<'a> Row<'a> {
             self.model,
             &tokens(facts.context_window),
             &tokens(facts.max_output),
-            &price(facts),
+            &price(facts.input_price, facts.output_price).unwrap_or("-".to_owned()),
             &self.sources.join("+"),
-            self.key.words(),
+            self.words,
         ])
-    }
-}
-
-/// US dollars for a million tokens, of requests and of answers.
-fn price(facts: &Facts) -> String {
-    let part = |price: Option<f64>| price.map_or("-".to_owned(), |price| format!("${price}"));
-    match (facts.input_price, facts.output_price) {
-        (None, None) => "-".to_owned(),
-        (input, output) => format!("{}/{}", part(input), part(output)),
     }
 }
 
@@ -140,16 +100,18 @@ fn list(provider: Option<&str>, out: &mut Output) -> Result<(), CliError> {
     let offline = offline_entry();
     let mut rows = Vec::new();
     if is_wanted(offline::PROVIDER) {
-        let entry = Row::new(offline::PROVIDER, offline::MODEL, &offline, Key::NotNeeded);
+        let access = Access::NotNeeded;
+        let entry = Row::new(offline::PROVIDER, offline::MODEL, &offline, &access);
         rows.push(entry);
     }
     for (name, provider) in &config.providers {
         if !provider.enabled || !is_wanted(name) {
             continue;
         }
-        let key = Key::of(provider.key.as_ref());
+        let key = provider.key.clone().map(PlacedKey::new);
+        let access = Access::of(key.as_ref().map(|key| key as &dyn KeySource));
         let models = catalogue.models(name);
-        rows.extend(models.map(|(id, entry)| Row::new(name, id, entry, key)));
+        rows.extend(models.map(|(id, entry)| Row::new(name, id, entry, &access)));
     }
     if out.is_json() {
         return out.json(&rows);

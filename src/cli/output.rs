@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::json;
+use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::CliError;
 use crate::sanitize;
@@ -23,7 +24,21 @@ pub(super) struct Output {
     json: bool,
     terminal: bool,
     out: BufWriter<Stdout>,
+    streamed: Streamed,
 }
+
+/// Text that comes in pieces.
+#[derive(Default)]
+struct Streamed {
+    /// What may be cut within a character as people see it: the next piece
+    /// tells what it is.
+    held: String,
+    /// What was written last ended no line.
+    in_line: bool,
+}
+
+/// The longest text that is held back for the sake of the next piece, in bytes.
+const MAX_HELD: usize = 128;
 
 impl Output {
     pub(super) fn new(json: bool) -> Self {
@@ -32,6 +47,7 @@ impl Output {
             json,
             terminal: out.is_terminal(),
             out: BufWriter::new(out),
+            streamed: Streamed::default(),
         }
     }
 
@@ -49,13 +65,52 @@ impl Output {
     pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), CliError> {
         let line = serde_json::to_string(value)
             .map_err(|error| CliError::new("NOT_JSON", format!("no JSON: {error}")))?;
+        self.json_line(&line)
+    }
+
+    /// A line that is JSON already.
+    pub(super) fn json_line(&mut self, line: &str) -> Result<(), CliError> {
         // Other than JSON's own, control characters may stand in it raw.
         let safe = if self.terminal {
-            sanitize::json(&line)
+            sanitize::json(line)
         } else {
-            line.as_str().into()
+            line.into()
         };
         writeln!(self.out, "{safe}").map_err(CliError::stdout)
+    }
+
+    /// A piece of a text that comes bit by bit, written out at once: as it is
+    /// for a program, and safe to show for a terminal.
+    pub(super) fn stream(&mut self, piece: &str) -> Result<(), CliError> {
+        let mut text = std::mem::take(&mut self.streamed.held);
+        text.push_str(piece);
+        if self.terminal {
+            self.streamed.held = text.split_off(settled(&text));
+        }
+        self.stream_whole(&text)?;
+        self.flush()
+    }
+
+    /// The end of such a text, and of its line.
+    pub(super) fn end_stream(&mut self) -> Result<(), CliError> {
+        let rest = std::mem::take(&mut self.streamed.held);
+        self.stream_whole(&rest)?;
+        if std::mem::take(&mut self.streamed.in_line) {
+            self.text("\n")?;
+        }
+        self.flush()
+    }
+
+    fn stream_whole(&mut self, text: &str) -> Result<(), CliError> {
+        if let Some(last) = text.chars().next_back() {
+            self.streamed.in_line = last != '\n';
+        }
+        self.text(text)
+    }
+
+    /// Writes out what was written so far.
+    pub(super) fn flush(&mut self) -> Result<(), CliError> {
+        self.out.flush().map_err(CliError::stdout)
     }
 
     /// Text as it is for a program, and safe to show for a terminal.
@@ -91,6 +146,16 @@ impl Output {
     /// JSON of a command holds what programs need.
     pub(super) fn warn(&self, message: impl Display) {
         if !self.json {
+            tell(message);
+        }
+    }
+
+    /// Something that could not be looked at, with its code: for programs on
+    /// stderr too, where it is no part of any result.
+    pub(super) fn warn_with(&self, code: &str, message: impl Display) {
+        if self.json {
+            say_json("warning", code, &message.to_string());
+        } else {
             tell(message);
         }
     }
@@ -133,6 +198,16 @@ impl Output {
     }
 }
 
+/// How much of a text means the same whatever follows, in bytes.
+fn settled(text: &str) -> usize {
+    let last = text.grapheme_indices(true).next_back();
+    match last {
+        Some((_, "\n")) | None => text.len(),
+        Some((_, cluster)) if cluster.len() > MAX_HELD => text.len(),
+        Some((at, _)) => at,
+    }
+}
+
 /// What is wrong with the arguments, without the layout for a screen.
 fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
@@ -146,18 +221,44 @@ fn in_one_line(error: &clap::Error) -> String {
 }
 
 fn complain(as_json: bool, code: &str, message: &str) {
-    let mut err = io::stderr().lock();
+    if as_json {
+        return say_json("error", code, message);
+    }
+    let safe = sanitize::block(message);
     // With stderr gone there is nobody left to tell.
-    let _ = if as_json {
-        let line = json!({"error": {"code": code, "message": message}}).to_string();
-        let safe = if err.is_terminal() {
-            sanitize::json(&line)
-        } else {
-            line.as_str().into()
-        };
-        writeln!(err, "{safe}")
+    let _ = writeln!(io::stderr(), "ibid: {safe} [{code}]");
+}
+
+/// One line of JSON on stderr.
+fn say_json(what: &str, code: &str, message: &str) {
+    let mut err = io::stderr().lock();
+    let line = json!({what: {"code": code, "message": message}}).to_string();
+    let safe = if err.is_terminal() {
+        sanitize::json(&line)
     } else {
-        let safe = sanitize::block(message);
-        writeln!(err, "ibid: {safe} [{code}]")
+        line.as_str().into()
     };
+    // With stderr gone there is nobody left to tell.
+    let _ = writeln!(err, "{safe}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_that_may_go_on_is_held_back_and_no_more_than_that() {
+        for (text, settled_text) in [
+            ("", ""),
+            ("ab", "a"),
+            ("ab\n", "ab\n"),
+            ("a\r", "a"),
+            ("x\u{1f469}\u{200d}", "x"),
+            ("x\u{1f469}\u{200d}\u{1f4bb}", "x"),
+        ] {
+            assert_eq!(text.get(..settled(text)), Some(settled_text), "{text:?}");
+        }
+        let endless = "e".to_owned() + &"\u{301}".repeat(1000);
+        assert_eq!(settled(&endless), endless.len());
+    }
 }

@@ -15,7 +15,7 @@ use crate::library::Library;
 use crate::reference::Cause;
 use crate::reference::frame::{FullSnapshot, Notice, PreparedReference};
 use crate::reference::ports::{ModelRoute, ModelWindows, SurfaceReader, WindowError};
-use crate::reference::projection::{Capture, capture};
+use crate::reference::projection::Capture;
 use crate::reference::{
     PreparedContext, Reference, ReferenceConfig, ReferenceSettings, Resolver, RouteChoice, Target,
 };
@@ -118,7 +118,7 @@ pub(super) fn run(
     let mut warnings = Vec::new();
     for (place, given) in given.into_iter().enumerate() {
         let (id, source) = match given {
-            Given::Session(id) => (SessionId::from(id), None),
+            Given::Session(id) => (super::session_id(&id), None),
             Given::Log(path) => {
                 let id = log::read_header(&path)?.id;
                 (id, Some(Source::Log(path)))
@@ -171,7 +171,7 @@ pub(super) fn run(
 /// Finds out whose file it is. What another tool wrote is read at once, with
 /// what it builds on around it.
 fn open_file(path: PathBuf, warnings: &mut Vec<Warning>) -> Result<(SessionId, Source), CliError> {
-    let foreign = match detect::read_file(&path) {
+    let foreign = match detect::capture_file(&path) {
         Ok(foreign) => foreign,
         Err(unknown @ SourceError::UnknownFormat { .. }) => {
             return match log::read_header(&path) {
@@ -182,12 +182,12 @@ fn open_file(path: PathBuf, warnings: &mut Vec<Warning>) -> Result<(SessionId, S
         }
         Err(error) => return Err(error.into()),
     };
-    let id = foreign.session.id().clone();
+    let capture = foreign.session.capture;
+    let id = capture.header.id.clone();
     warnings.extend(foreign.notices.iter().map(|notice| Warning {
         session_id: id.clone(),
         message: format!("{}: {notice}", path.display()),
     }));
-    let capture = capture(&foreign.session);
     Ok((id, Source::Read(Box::new(capture))))
 }
 

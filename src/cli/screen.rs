@@ -1,7 +1,7 @@
 //! The way into the screen.
 
 use super::{CliError, models};
-use crate::chat::ReviewPolicy;
+use crate::chat::{ReviewPolicy, TitlePolicy};
 use crate::config::ThemeName;
 use crate::model::Chosen;
 use crate::model::offline::Offline;
@@ -24,6 +24,7 @@ pub(super) fn open() -> Result<(), CliError> {
     let start = Start {
         chosen: models.choose(&route),
         review: config.review,
+        titles: config.titles,
         theme: config.theme,
     };
     let services = Services::new(home, library, models, config.references.clone());
@@ -38,6 +39,7 @@ pub(super) fn open() -> Result<(), CliError> {
 pub(super) struct Start {
     pub(super) chosen: Chosen,
     pub(super) review: ReviewPolicy,
+    pub(super) titles: TitlePolicy,
     pub(super) theme: ThemeName,
 }
 
@@ -75,6 +77,7 @@ pub(super) fn open_with(services: Services, start: Start) -> Result<(), CliError
     let setup = tui::Setup {
         chosen: start.chosen,
         review: start.review,
+        titles: start.titles,
         max_references: services.resolver.config().max_references(),
         theme: tui::Theme::of(if forbids_colour {
             ThemeName::Mono

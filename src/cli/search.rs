@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Output, output};
-use crate::figures::thousands;
+use crate::figures::{counted, thousands};
 use crate::library::query::{Key, Parsed};
 use crate::library::texts::{Depth, Terms, search_events};
-use crate::library::{Library, Search};
+use crate::library::{Library, Search, TextsStanding};
 use crate::reference::ports::SurfaceReader;
 use crate::session::{Millis, Role, SessionId};
 
@@ -25,6 +25,9 @@ Examples:
 All words must be in one message; \"quoted words\" stand together, and -word must not be
 there. Three letters or more are found anywhere, also inside a word. A word with a
 capital in it is found in just that case.";
+
+/// How many sessions that could not be read are named for programs.
+const FIRST_UNREAD: usize = 5;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -60,10 +63,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let (home, config) = super::home()?;
     if let Some(id) = &args.session {
+        require_words(&args.query, &args.query)?;
         let library = super::open_library(&home, &config, super::cache_of(&home));
-        return within(&SessionId::from(id.as_str()), args, &library, out);
+        return within(&super::session_id(id), args, &library, out);
     }
     let zone = TimeZone::system();
+    require_words(&Parsed::new(&args.query, &zone).rest, &args.query)?;
     let mut flags = Parsed::default();
     let given = [
         (Key::Tool, &args.tool),
@@ -80,6 +85,12 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     }
     let library = super::library(&home, &config, out)?;
     read_texts(&library)?;
+    if standing(&library)?.pending() > 0 {
+        // Another process wrote meanwhile, and kept this one from it.
+        let never = CancellationToken::new();
+        super::warn_of(&library.refresh(&never, &mut |_| {})?.notices, out);
+        read_texts(&library)?;
+    }
     let search = Search {
         text: &args.query,
         exclude: None,
@@ -94,6 +105,8 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
         .search(&search, &never)
         .map_err(|error| CliError::new(error.code(), error))?
         .unwrap_or_default();
+    // Others may read, too, and a session may have changed since.
+    let texts = standing(&library)?;
     for problem in &found.problems {
         out.warn(problem);
     }
@@ -123,22 +136,65 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
             "results": rows,
             "sessions": found.hits.sessions,
             "cut": found.hits.is_cut,
+            "complete": texts.is_complete() && !found.hits.is_cut,
+            "indexed": texts.indexed,
+            "of": texts.of,
+            "unread": unread(&texts),
             "problems": found.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }));
     }
     for (hit, entry) in rows {
         let when = super::moment(hit.when, &zone);
-        out.row(&[&hit.id.to_string(), &when, entry.display, &hit.snippet])?;
+        let id = super::shown_id(hit.id.as_str());
+        out.row(&[&id, &when, entry.display, &hit.snippet])?;
     }
     if found.hits.is_cut {
         out.warn("there are more matches than were looked at; another word finds the rest");
     }
+    warn_of_missing(&texts, out);
     Ok(())
+}
+
+/// Refuses a query without anything to look for.
+fn require_words(text: &str, query: &str) -> Result<(), CliError> {
+    if Terms::parse(text).is_empty() {
+        return Err(CliError::usage(format!(
+            "there is nothing to search for in {query:?}: it takes a word or a \"quoted phrase\"; \
+             filters and -words only narrow what those find"
+        )));
+    }
+    Ok(())
+}
+
+/// What an answer may lack because it was not read.
+pub(super) fn warn_of_missing(texts: &TextsStanding, out: &Output) {
+    if texts.pending() > 0 {
+        let [pending, of] = [texts.pending(), texts.of].map(|n| thousands(n as u64));
+        out.warn(format!(
+            "{pending} of {of} sessions are not read yet, and what was said there is not found: \
+             search again in a moment"
+        ));
+    }
+    if let Some((id, problem)) = texts.unread.first() {
+        let sessions = counted(texts.unread.len(), "session");
+        out.warn(format!(
+            "{sessions} could not be read for search, the first is {}: {problem}; `ibid doctor` \
+             tells all",
+            super::shown_id(id.as_str())
+        ));
+    }
+}
+
+/// The sessions that could not be read, for programs: how many, and the first.
+pub(super) fn unread(texts: &TextsStanding) -> Value {
+    let first = texts.unread.iter().take(FIRST_UNREAD);
+    let first = first.map(|(id, problem)| json!({"sessionId": id, "problem": problem}));
+    json!({"count": texts.unread.len(), "first": first.collect::<Vec<_>>()})
 }
 
 /// Reads what changed. The first time it is all there is, and takes a while:
 /// a person who waits is told how far it is.
-fn read_texts(library: &Library) -> Result<(), CliError> {
+pub(super) fn read_texts(library: &Library) -> Result<(), CliError> {
     let is_watched = std::io::stderr().is_terminal();
     let mut told = None;
     let never = CancellationToken::new();
@@ -150,6 +206,13 @@ fn read_texts(library: &Library) -> Result<(), CliError> {
                 output::tell(format!("reading {done} of {total} sessions"));
             }
         })
+        .map_err(|error| CliError::new(error.code(), error))
+}
+
+/// How much can be searched.
+pub(super) fn standing(library: &Library) -> Result<TextsStanding, CliError> {
+    library
+        .texts_standing()
         .map_err(|error| CliError::new(error.code(), error))
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Output};
-use crate::chat::ATTEMPT;
+use crate::chat::{ATTEMPT, is_of_summary, requests};
 use crate::library::Library;
 use crate::session::{Event, MessageKind, Payload, Session, SessionId};
 use crate::source::{adapters, detect};
@@ -27,9 +27,13 @@ pub(super) enum Command {
     },
     /// Print a session's conversation
     Show {
-        /// The session's id
+        /// The session's id, or the URI that a list shows in its place
         #[arg(allow_hyphen_values = true)]
         id: String,
+        /// What was sent to models in it, made again from its log: each body
+        /// on a line, byte for byte
+        #[arg(long, conflicts_with = "json")]
+        requests: bool,
         /// Every event as JSON
         #[arg(long)]
         json: bool,
@@ -39,7 +43,10 @@ pub(super) enum Command {
 pub(super) fn run(command: &Command, out: &mut Output) -> Result<(), CliError> {
     match command {
         Command::List { tool, .. } => list(tool, out),
-        Command::Show { id, .. } => show(&SessionId::from(id.as_str()), out),
+        Command::Show {
+            id, requests: true, ..
+        } => show_requests(&super::session_id(id), out),
+        Command::Show { id, .. } => show(&super::session_id(id), out),
     }
 }
 
@@ -51,10 +58,12 @@ fn tool(name: &str) -> Result<Tool, String> {
 
 fn list(tools: &[Tool], out: &mut Output) -> Result<(), CliError> {
     let (home, config) = super::home()?;
-    let library = super::library(&home, &config, out)?;
-    // What is printed is taken as it is: no row may be wrong.
+    let library = super::open_library(&home, &config, super::cache_of(&home));
     let never = CancellationToken::new();
-    super::warn_of(&library.verify(&never, &mut |_| {})?, out);
+    let mut notices = library.refresh(&never, &mut |_| {})?.notices;
+    // What is printed is taken as it is: no row may be wrong.
+    notices.extend(library.verify(&never, &mut |_| {})?.notices);
+    super::warn_of(&notices, out);
     let index = library.index();
     let is_wanted = |tool: Tool| tools.is_empty() || tools.contains(&tool);
     let mut entries: Vec<_> = index.iter().filter(|e| is_wanted(e.tool)).collect();
@@ -90,26 +99,49 @@ fn list(tools: &[Tool], out: &mut Output) -> Result<(), CliError> {
     for entry in entries {
         let cwd = entry.cwd.unwrap_or_default();
         let when = super::moment(entry.updated_at, &zone);
-        out.row(&[entry.id, &when, entry.display, cwd])?;
+        out.row(&[&super::shown_id(entry.id), &when, entry.display, cwd])?;
+    }
+    Ok(())
+}
+
+/// A session, and what is wrong with its log.
+fn read(id: &SessionId) -> Result<(Session, Vec<String>), CliError> {
+    let (home, config) = super::home()?;
+    let path = home.session_file(id);
+    if path.exists() {
+        let read = log::read_session(&path)?;
+        let notices = read.notices.iter().map(ToString::to_string).collect();
+        return Ok((read.session, notices));
+    }
+    let library = super::open_library(&home, &config, super::cache_of(&home));
+    foreign(id, &library, path)
+}
+
+/// What was sent to models, from the log alone. Only ibid's own logs tell.
+fn show_requests(id: &SessionId, out: &mut Output) -> Result<(), CliError> {
+    let (session, notices) = read(id)?;
+    for request in requests(&session) {
+        match request.body().map(String::from_utf8) {
+            Some(Ok(body)) => out.json_line(&body)?,
+            // A body is JSON, so it is text; what is not was never sent.
+            Some(Err(error)) => return Err(CliError::new("NOT_UTF8", error)),
+            None => out.json(&json!({
+                "provider": request.config.provider,
+                "model": request.config.model,
+                "messages": request.messages.len(),
+                "body": null,
+                "why": "this provider has no wire format: nothing was sent over a network",
+            }))?,
+        }
+    }
+    for notice in notices {
+        out.warn(notice);
     }
     Ok(())
 }
 
 fn show(id: &SessionId, out: &mut Output) -> Result<(), CliError> {
-    let (home, config) = super::home()?;
-    let path = home.session_file(id);
-    let (session, notices) = if path.exists() {
-        let read = log::read_session(&path)?;
-        let notices = read.notices.iter().map(ToString::to_string).collect();
-        (read.session, notices)
-    } else {
-        foreign(
-            id,
-            &super::open_library(&home, &config, super::cache_of(&home)),
-            path,
-        )?
-    };
-    let notices: Vec<String> = notices;
+    let (session, notices) = read(id)?;
     if out.is_json() {
         return out.json(&json!({
             "header": session.header(),
@@ -163,7 +195,7 @@ fn readable(event: &Arc<Event>) -> Option<(String, String)> {
             };
             Some((heading, message.text())).filter(|(_, text)| !text.is_empty())
         }
-        Payload::LogOnly { kind, data } if kind == ATTEMPT => {
+        Payload::LogOnly { kind, data } if kind == ATTEMPT && !is_of_summary(data) => {
             let text = data.get("text")?.as_str()?;
             Some(("assistant (interrupted)".to_owned(), text.to_owned()))
         }

@@ -36,6 +36,8 @@ pub(super) struct Source {
     stubs: usize,
     /// Further files of sessions that are counted already.
     duplicates: usize,
+    /// Sessions that could not be read for search the last time.
+    unsearchable: usize,
     pub(super) notices: Vec<Trouble>,
 }
 
@@ -64,6 +66,12 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
         for place in &source.places {
             let found = if place.found { "" } else { "  (not there)" };
             out.line(&format!("  {}{found}", place.path.display()))?;
+        }
+        if source.unsearchable > 0 {
+            let sessions = counted(source.unsearchable, "session");
+            out.line(&format!(
+                "  {sessions} could not be read for search: see `ibid doctor`"
+            ))?;
         }
         if !source.notices.is_empty() {
             let troubles = counted(source.notices.len(), "file");
@@ -106,6 +114,14 @@ pub(super) fn gather(home: &Home, config: &Config, library: &Library) -> Vec<Sou
             .map(|adapter| adapter.places(&environment))
             .unwrap_or_default(),
     };
+    // Why the index can't be used is what a search says, and the doctor.
+    let unread = library.texts_standing().unwrap_or_default().unread;
+    let unsearchable = |of: Tool| {
+        let tools = unread
+            .iter()
+            .map(|(id, _)| Tool::foreign(id).map_or(Tool::Ibid, |(tool, _)| tool));
+        tools.filter(|tool| *tool == of).count()
+    };
     let one = |tool: Tool| {
         let Standing {
             shown,
@@ -120,6 +136,7 @@ pub(super) fn gather(home: &Home, config: &Config, library: &Library) -> Vec<Sou
             subagents: hidden.subagents,
             stubs: hidden.stubs,
             duplicates: hidden.doubles,
+            unsearchable: unsearchable(tool),
             notices: notices
                 .into_iter()
                 .map(|(file, notice)| Trouble { file, notice })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Config, ProviderConfig};
 use crate::model::{
-    Catalogue, Configured, Endpoint, ExposeSecret as _, Models, Origin, PlacedKey, offline::Offline,
+    Catalogue, Configured, Endpoint, ExposeSecret as _, Models, PlacedKey, offline::Offline,
 };
 
 /// Every provider that the settings have, the offline one always. Nothing is
@@ -25,8 +25,8 @@ pub fn models(config: &Config, known: &Catalogue) -> Models {
 pub fn servers(config: &Config, known: &Catalogue) -> BTreeMap<String, Configured> {
     enabled(config)
         .map(|(name, provider)| {
-            let said = provider.models.clone();
-            let server = Configured::new(&endpoint(name, provider), known, said);
+            let endpoint = endpoint(name, provider);
+            let server = Configured::new(&endpoint, known, provider.facts());
             (name.to_owned(), server)
         })
         .collect()
@@ -43,6 +43,7 @@ fn endpoint(name: &str, config: &ProviderConfig) -> Endpoint {
     let key = config.key.clone().map(PlacedKey::new);
     let headers = config.headers.iter();
     let proxy = config.proxy.as_ref();
+    let models = config.models.iter();
     Endpoint {
         key: key.map(|key| Arc::new(key) as _),
         headers: headers
@@ -53,6 +54,10 @@ fn endpoint(name: &str, config: &ProviderConfig) -> Endpoint {
         total_timeout: config.total_timeout,
         ca_file: config.ca_file.clone(),
         proxy: proxy.map(|address| address.expose_secret().to_owned()),
+        options: config.options.clone(),
+        model_options: models
+            .map(|(id, model)| (id.clone(), model.options(config.api)))
+            .collect(),
         ..Endpoint::new(name, config.api, config.base_url.as_str())
     }
 }
@@ -61,9 +66,11 @@ impl Config {
     /// What is known of models, with what the settings say over it.
     #[must_use]
     pub fn over(&self, known: &Catalogue) -> Catalogue {
-        let said = self.providers.iter();
-        let said = said.map(|(name, provider)| (name.clone(), provider.models.clone()));
-        known.clone().with(Origin::Settings, said.collect())
+        let providers = self.providers.iter();
+        providers.fold(known.clone(), |known, (name, provider)| {
+            let most = endpoint(name, provider).most_window();
+            known.settled(name, most, &provider.facts())
+        })
     }
 }
 
@@ -118,6 +125,42 @@ mod tests {
         assert!(
             text.contains("set the environment variable IBID_NO_SUCH_KEY"),
             "{text}"
+        );
+    }
+
+    #[tokio::test]
+    async fn an_ollama_model_has_the_window_that_is_asked_for() {
+        let models = assembled(
+            "[providers.ollama]\nnum-ctx = 8192\n\
+             [providers.ollama.models.large]\ncontext-window = 32768\n\
+             [providers.ollama.models.named]\nname = \"N\"",
+        );
+        for (model, expected) in [("large", 32_768), ("named", 8_192), ("new", 8_192)] {
+            let window = window(&models, "ollama", model).await;
+            assert_eq!(window, Some(expected), "{model}");
+        }
+        let unset = assembled("");
+        assert_eq!(window(&unset, "ollama", "new").await, Some(16_384));
+    }
+
+    #[test]
+    fn a_request_is_shaped_by_its_model_over_its_provider() {
+        let settings = "[providers.ollama]\nmax-output = 5\nextra = { think = false }\n\
+                        [providers.ollama.models.m]\nmax-output = 7\ncontext-window = 9\n\
+                        extra = { think = true }";
+        let config = Config::parse(settings, std::path::Path::new("config.toml")).unwrap();
+        let endpoint = endpoint("ollama", config.providers.get("ollama").unwrap());
+        let options = |model: &str| {
+            let known = crate::model::Facts::default().info("ollama", model);
+            serde_json::to_string(&endpoint.options(&known)).unwrap()
+        };
+        assert_eq!(
+            options("m"),
+            r#"{"maxOutput":7,"numCtx":9,"extra":{"think":true}}"#
+        );
+        assert_eq!(
+            options("other"),
+            r#"{"maxOutput":5,"numCtx":16384,"extra":{"think":false}}"#
         );
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::problem::{Problems, Wrong};
 use super::section::{Section, filled, flag, one_of, positive, text};
-use super::{key, models, values};
-use crate::model::{Api, Endpoint, Facts, KeyPlace, SecretString, offline};
+use super::{ModelConfig, key, models, requests, values};
+use crate::model::{Api, Endpoint, Facts, KeyPlace, Options, SecretString, offline};
 
 /// The settings of a provider.
 const NAMES: &[&str] = &[
@@ -20,6 +20,9 @@ const NAMES: &[&str] = &[
     "total-timeout",
     "ca-file",
     "proxy",
+    "max-output",
+    requests::NUM_CTX,
+    "extra",
     "models",
     "enabled",
 ];
@@ -51,8 +54,21 @@ pub struct ProviderConfig {
     /// The proxy to use, whose address may hold a password; `None` for the one
     /// that the environment names.
     pub proxy: Option<SecretString>,
+    /// What shapes requests to any of its models.
+    pub options: Options,
     /// What a person says of its models, by their ids.
-    pub models: BTreeMap<String, Facts>,
+    pub models: BTreeMap<String, ModelConfig>,
+}
+
+impl ProviderConfig {
+    /// What a person says is known of its models, by their ids.
+    #[must_use]
+    pub fn facts(&self) -> BTreeMap<String, Facts> {
+        let models = self.models.iter();
+        models
+            .map(|(id, model)| (id.clone(), model.facts.clone()))
+            .collect()
+    }
 }
 
 /// A provider's section as it was written.
@@ -68,7 +84,8 @@ pub(super) struct Given {
     total_timeout: Option<Duration>,
     ca_file: Option<PathBuf>,
     proxy: Option<SecretString>,
-    models: BTreeMap<String, Facts>,
+    options: Options,
+    models: BTreeMap<String, ModelConfig>,
 }
 
 /// The sections of all providers, by name. Paths in them start at `folder`.
@@ -83,7 +100,8 @@ pub(super) fn read(
         if let Err(wrong) = name_of_a_provider(&name) {
             section.refuse(wrong, problems);
         }
-        let given = Given::read(&section, folder, problems);
+        let known_api = known.get(&name).and_then(|given| given.api);
+        let given = Given::read(&section, folder, known_api, problems);
         for needed in ["api", "base-url"] {
             if !known.contains_key(&name) && !section.has(needed) {
                 let names = known.keys().map(String::as_str);
@@ -120,12 +138,20 @@ impl Given {
         self.enabled == Some(false)
     }
 
-    fn read(section: &Section<'_>, folder: &Path, problems: &mut Problems<'_>) -> Self {
+    /// `known_api` is what its server speaks where the section does not say.
+    fn read(
+        section: &Section<'_>,
+        folder: &Path,
+        known_api: Option<Api>,
+        problems: &mut Problems<'_>,
+    ) -> Self {
         section.only(NAMES, problems);
         let apis = Api::ALL.map(|api| (api.as_str(), api));
+        let own_api = section.get("api", problems, one_of("API", &apis));
+        let api = own_api.or(known_api);
         Self {
             enabled: section.get("enabled", problems, flag),
-            api: section.get("api", problems, one_of("API", &apis)),
+            api: own_api,
             base_url: section.get("base-url", problems, |value| {
                 values::base_url(&text(value)?)
             }),
@@ -138,9 +164,10 @@ impl Given {
                 Ok(values::path(&filled(value)?, folder))
             }),
             proxy: section.get("proxy", problems, |value| values::proxy(&text(value)?)),
+            options: requests::read(section, api, problems),
             models: section
                 .inner("models", problems)
-                .map(|section| models::read(&section, problems))
+                .map(|section| models::read(&section, api, problems))
                 .unwrap_or_default(),
         }
     }
@@ -163,6 +190,7 @@ impl Given {
             total_timeout: self.total_timeout.or(defaults.total_timeout),
             ca_file: self.ca_file.or(defaults.ca_file),
             proxy: self.proxy.or(defaults.proxy),
+            options: self.options.over(defaults.options),
             models: defaults.models,
         }
     }
@@ -180,6 +208,7 @@ impl Given {
             total_timeout: self.total_timeout,
             ca_file: self.ca_file,
             proxy: self.proxy,
+            options: self.options,
             models: self.models,
         })
     }

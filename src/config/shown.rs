@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::{Config, ProviderConfig, values};
-use crate::model::{Facts, KeyPlace};
+use super::{Config, ModelConfig, ProviderConfig, values};
+use crate::model::KeyPlace;
 
 /// What stands in place of something that could be a key.
 const HIDDEN: &str = "(not shown)";
@@ -18,6 +19,7 @@ pub struct Shown<'c> {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     review: &'static str,
+    titles: &'static str,
     theme: &'static str,
     references: References,
     sources: Sources,
@@ -57,9 +59,15 @@ struct Provider<'c> {
     #[serde(skip_serializing_if = "Option::is_none")]
     proxy: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    max_output: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_ctx: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<Key<'c>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     headers: BTreeMap<&'c str, &'static str>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    extra: &'c Map<String, Value>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     models: BTreeMap<&'c str, Model<'c>>,
 }
@@ -81,6 +89,8 @@ struct Model<'c> {
     context_window: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output: Option<u64>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    extra: &'c Map<String, Value>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     price: BTreeMap<&'static str, f64>,
 }
@@ -91,8 +101,9 @@ impl<'c> From<&'c Config> for Shown<'c> {
         let references = &config.references;
         let providers = config.providers.iter();
         Self {
-            model: model.map(|route| format!("{}/{}", route.provider, route.model)),
+            model: model.map(ToString::to_string),
             review: config.review_word(),
+            titles: config.titles_word(),
             theme: config.theme_word(),
             references: References {
                 max_references: references.max_references(),
@@ -130,9 +141,12 @@ impl<'c> From<&'c ProviderConfig> for Provider<'c> {
             ca_file: config.ca_file.as_deref(),
             proxy: config.proxy.as_ref().map(values::without_password),
             key: config.key.as_ref().map(Key::from),
+            max_output: config.options.max_output,
+            num_ctx: config.options.num_ctx,
             headers: headers.map(|name| (name.as_str(), HIDDEN)).collect(),
+            extra: &config.options.extra,
             models: models
-                .map(|(id, facts)| (id.as_str(), facts.into()))
+                .map(|(id, model)| (id.as_str(), model.into()))
                 .collect(),
         }
     }
@@ -151,13 +165,15 @@ impl<'c> From<&'c KeyPlace> for Key<'c> {
     }
 }
 
-impl<'c> From<&'c Facts> for Model<'c> {
-    fn from(facts: &'c Facts) -> Self {
+impl<'c> From<&'c ModelConfig> for Model<'c> {
+    fn from(config: &'c ModelConfig) -> Self {
+        let facts = &config.facts;
         let prices = [("input", facts.input_price), ("output", facts.output_price)];
         Self {
             name: facts.name.as_deref(),
             context_window: facts.context_window,
             max_output: facts.max_output,
+            extra: &config.extra,
             price: prices
                 .into_iter()
                 .filter_map(|(name, price)| Some((name, price?)))

@@ -37,6 +37,7 @@ fn the_defaults_file_says_what_holds_without_it() {
     let shipped = Given::read(DEFAULTS, Path::new(""), &Given::default()).unwrap();
     assert_eq!(shipped.review, Some(ReviewPolicy::Always));
     assert_eq!(shipped.theme, Some(defaults.theme));
+    assert_eq!(shipped.titles, Some(defaults.titles));
     assert_eq!(shipped.references.max_references, Some(3));
 }
 
@@ -156,6 +157,10 @@ fn settings_are_taken() {
         let config = parse(&format!("theme = \"{word}\"")).unwrap();
         assert_eq!((config.theme, config.theme_word()), (theme, word));
     }
+    for (word, titles) in TITLES {
+        let config = parse(&format!("titles = \"{word}\"")).unwrap();
+        assert_eq!((config.titles, config.titles_word()), (titles, word));
+    }
     let config = parse("model = \"openrouter/openai/gpt-x\"").unwrap();
     let route = config.model.unwrap();
     assert_eq!(
@@ -222,7 +227,7 @@ fn a_provider_of_ones_own_has_every_setting() {
         own.ca_file.unwrap(),
         Path::new("/home/of/ibid/certs/own.pem")
     );
-    let model = own.models.get("org/m:7b").unwrap();
+    let model = &own.models.get("org/m:7b").unwrap().facts;
     assert_eq!(
         (model.name.as_deref(), model.max_output),
         (Some("M"), Some(1024))
@@ -232,6 +237,78 @@ fn a_provider_of_ones_own_has_every_setting() {
         (model.input_price, model.output_price),
         (Some(1.0), Some(2.5))
     );
+}
+
+#[test]
+fn what_shapes_requests_is_set_for_a_provider_and_for_a_model() {
+    let text = r#"
+        [providers.own]
+        api = "ollama"
+        base-url = "http://localhost:11434"
+        max-output = 500
+        num-ctx = 8192
+        [providers.own.extra]
+        think = true
+        keep_alive = -1
+        options = { temperature = 0.5, stop = ["a", "b"] }
+        [providers.own.models.m]
+        max-output = 700
+        context-window = 32768
+        extra = { options = { seed = 0x10 } }
+    "#;
+    let own = provider(text, "own");
+    assert_eq!(own.options.max_output, Some(500));
+    assert_eq!(own.options.num_ctx, Some(8192));
+    let extra = serde_json::to_string(&own.options.extra).unwrap();
+    let options = r#""options":{"stop":["a","b"],"temperature":0.5}"#;
+    assert!(extra.contains(options), "{extra}");
+    assert!(extra.contains(r#""keep_alive":-1"#), "{extra}");
+    let model = own.models.get("m").unwrap();
+    assert_eq!(model.facts.max_output, Some(700));
+    let extra = serde_json::to_string(&model.extra).unwrap();
+    assert_eq!(extra, r#"{"options":{"seed":16}}"#);
+}
+
+#[test]
+fn what_a_request_can_not_hold_is_told() {
+    let told = |lines: &str| {
+        let problem = problem(&format!("[providers.openai]\n{lines}"));
+        format!("{} {}", problem.setting, problem.problem)
+    };
+    for (lines, expected) in [
+        (
+            "num-ctx = 4096",
+            "providers.openai.num-ctx only a server of the API \"ollama\"",
+        ),
+        (
+            "models.m.num-ctx = 4096",
+            "providers.openai.models.m.num-ctx the window of one model is its `context-window`",
+        ),
+        (
+            "extra = { messages = [] }",
+            "providers.openai.extra.messages ibid itself says",
+        ),
+        (
+            "models.m.extra = { stream = false }",
+            "providers.openai.models.m.extra.stream ibid itself says",
+        ),
+        (
+            "extra = { a = { b = 2020-01-01 } }",
+            "providers.openai.extra.a JSON has no dates",
+        ),
+        (
+            "extra = { a = [nan] }",
+            "providers.openai.extra.a JSON has no such number",
+        ),
+        ("extra = 3", "providers.openai.extra this is a table"),
+        ("max-output = 0", "providers.openai.max-output 0 is less"),
+    ] {
+        let told = told(lines);
+        assert!(told.starts_with(expected), "{told}");
+    }
+    // What a key of a request is called is another thing elsewhere.
+    let gemini = "[providers.gemini]\nextra = { model = \"m\" }";
+    assert!(parse(gemini).is_ok());
 }
 
 #[test]
@@ -438,8 +515,12 @@ fn settings_are_shown_without_what_could_be_a_key() {
         proxy = "http://user:very-secret@localhost:3128"
         headers = { Authorization = "very-secret" }
         key = { env = "OWN_KEY" }
+        max-output = 9
+        num-ctx = 7
+        extra = { think = true }
         [providers.own.models.m]
         context-window = 5
+        extra = { options = { seed = 1 } }
         price = { input = 1 }
     "#;
     let config = parse(text).unwrap();
@@ -454,6 +535,9 @@ fn settings_are_shown_without_what_could_be_a_key() {
         "model = \"own/m\"",
         "OWN_KEY",
         "Authorization",
+        "num-ctx = 7",
+        "think = true",
+        "seed = 1",
         "http://user@localhost:3128/",
     ] {
         assert!(shown.contains(part), "{shown}");

@@ -1,10 +1,13 @@
-//! Values that have a form of their own: addresses, paths, headers.
+//! Values that have a form of their own: addresses, paths, headers, JSON.
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Number, Value};
+use toml::de::DeValue;
 use url::Url;
 
 use super::problem::Wrong;
+use super::section::number;
 use crate::model::{ExposeSecret as _, SecretString};
 
 /// The address of a server. It is not repeated when it is wrong: it may hold a
@@ -79,4 +82,33 @@ pub(super) fn header_value(value: String) -> Result<SecretString, Wrong> {
         return Err(Wrong::new("a header has plain letters and signs alone"));
     }
     Ok(SecretString::from(value))
+}
+
+/// Any value that JSON has too.
+pub(super) fn json(value: &DeValue<'_>) -> Result<Value, Wrong> {
+    Ok(match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Boolean(flag) => Value::from(*flag),
+        DeValue::Integer(whole) => i64::from_str_radix(whole.as_str(), whole.radix())
+            .map_err(|_| Wrong::new(format!("{whole} is too large a number")))?
+            .into(),
+        DeValue::Float(_) => {
+            let written = Number::from_f64(number(value)?);
+            written
+                .ok_or_else(|| Wrong::new("JSON has no such number"))?
+                .into()
+        }
+        DeValue::Datetime(_) => return Err(Wrong::new("JSON has no dates; write a text")),
+        DeValue::Array(list) => {
+            let entries = list.iter().map(|entry| json(entry.get_ref()));
+            Value::Array(entries.collect::<Result<_, _>>()?)
+        }
+        DeValue::Table(table) => {
+            let entries = table.iter().map(|(key, value)| {
+                let key = key.get_ref().as_ref().to_owned();
+                Ok((key, json(value.get_ref())?))
+            });
+            Value::Object(entries.collect::<Result<_, Wrong>>()?)
+        }
+    })
 }

@@ -7,17 +7,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use rusqlite::Connection;
 
+use self::schema::{CREATE, Refusal, is_damage};
+use self::write::Seen;
 use super::error::Notice;
+use crate::reference::Cause;
 use crate::session::Millis;
-use crate::store::private;
+use crate::stamp::Stamp;
 use crate::tool::Tool;
 
 mod lookup;
 mod rows;
+mod schema;
 mod write;
 
 pub use lookup::Standing;
@@ -27,114 +30,11 @@ pub(super) use lookup::{
 pub(super) use rows::{CachedFile, CachedRow};
 pub(super) use write::{Corrections, ReadFile};
 
-/// The version of the table below. A file with an older one is made anew; one
-/// with a newer one belongs to a newer program and is left alone.
-const SCHEMA_VERSION: i64 = 3;
-/// How long to wait for another process. Its transactions are short.
-const BUSY_TIMEOUT: Duration = Duration::from_millis(400);
-
-/// In bytes. Big pages, because all rows are read at each start.
-const PAGE_SIZE: i64 = 16_384;
-
-/// The rows lie in the order of a list, newest first, so that one walk along
-/// them gives the first rows at once and all of them in order. A file can hold
-/// several sessions; one of its rows is its first, and stands for the file.
-const CREATE: &str = "
-    DROP TABLE IF EXISTS sessions;
-    DROP TABLE IF EXISTS files;
-    DROP TABLE IF EXISTS names;
-    DROP TABLE IF EXISTS gone;
-    DROP TABLE IF EXISTS scans;
-    CREATE TABLE sessions (
-        file TEXT NOT NULL,
-        size INTEGER NOT NULL,
-        mtime_ns INTEGER NOT NULL,
-        inode INTEGER NOT NULL,
-        id TEXT NOT NULL,
-        version INTEGER NOT NULL,
-        created_at INTEGER NOT NULL,
-        cwd TEXT,
-        parent TEXT,
-        is_seeded INTEGER NOT NULL,
-        title TEXT,
-        title_pinned INTEGER NOT NULL,
-        updated_at INTEGER NOT NULL,
-        messages INTEGER,
-        tool INTEGER NOT NULL,
-        kind INTEGER NOT NULL,
-        is_first INTEGER NOT NULL,
-        is_double INTEGER NOT NULL,
-        name TEXT,
-        notices TEXT,
-        PRIMARY KEY (created_at DESC, id, tool, file)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX sessions_of_file ON sessions (tool, file);
-    CREATE INDEX sessions_by_id ON sessions (id);
-    CREATE INDEX sessions_hidden ON sessions (kind, is_double)
-        WHERE kind != 0 OR is_double != 0;
-    -- Files without a session of their own: names, and what can't be read.
-    CREATE TABLE files (
-        tool INTEGER NOT NULL,
-        file TEXT NOT NULL,
-        size INTEGER NOT NULL,
-        mtime_ns INTEGER NOT NULL,
-        inode INTEGER NOT NULL,
-        problem TEXT,
-        PRIMARY KEY (tool, file)
-    ) STRICT, WITHOUT ROWID;
-    -- Names that tools keep apart from their sessions.
-    CREATE TABLE names (
-        id TEXT NOT NULL,
-        tool INTEGER NOT NULL,
-        file TEXT NOT NULL,
-        title TEXT NOT NULL,
-        PRIMARY KEY (id, tool, file)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX names_of_file ON names (tool, file);
-    -- Sessions whose files are gone.
-    CREATE TABLE gone (
-        id TEXT PRIMARY KEY,
-        tool INTEGER NOT NULL,
-        file TEXT NOT NULL,
-        title TEXT,
-        last_seen INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    -- When the files of a tool were last listed, to a minute.
-    CREATE TABLE scans (
-        tool INTEGER PRIMARY KEY,
-        at INTEGER NOT NULL
-    ) STRICT;";
-
-/// Why a cache file can't be used as it is.
-enum Refusal {
-    /// It belongs to a newer program.
-    Newer(i64),
-    /// It is no database, or a broken one.
-    Damaged(rusqlite::Error),
-    /// Locked, unreadable, not a file, …
-    Unusable(rusqlite::Error),
-}
-
-impl From<rusqlite::Error> for Refusal {
-    fn from(error: rusqlite::Error) -> Self {
-        if is_damage(&error) {
-            Self::Damaged(error)
-        } else {
-            Self::Unusable(error)
-        }
-    }
-}
-
-fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)
-    )
-}
-
 /// The cache of one home folder, in its file or, failing that, in memory.
 pub(super) struct Cache {
     path: Option<PathBuf>,
+    /// Which file it is, to notice that another one took its place.
+    file: Option<u64>,
     /// `None` when not even memory can hold one: nothing is remembered then.
     connection: Option<Connection>,
 }
@@ -146,22 +46,31 @@ impl Cache {
         let Some(path) = path else {
             return (Self::in_memory(), None);
         };
-        let notice = match open_file(path) {
-            Ok(cache) => return cache,
-            Err(Refusal::Damaged(error)) => match Self::replace(path, &error) {
-                Ok(cache) => return cache,
-                Err(reason) => set_aside(path, reason),
-            },
-            Err(Refusal::Newer(version)) => set_aside(
-                path,
-                format!(
-                    "a newer version of this program made it (schema {version}, this one \
-                     knows {SCHEMA_VERSION})"
-                ),
-            ),
-            Err(Refusal::Unusable(error)) => set_aside(path, error.to_string()),
+        let outcome = match Self::open_file(path) {
+            Err(Refusal::Damaged(error)) => Self::replace(path, &error.to_string()),
+            outcome => outcome,
         };
-        (Self::in_memory(), Some(notice))
+        outcome.unwrap_or_else(|refusal| {
+            let notice = set_aside(path, refusal.to_string());
+            (Self::in_memory(), Some(notice))
+        })
+    }
+
+    fn open_file(path: &Path) -> Result<(Self, Option<Notice>), Refusal> {
+        let (connection, is_replaced) = schema::open(path)?;
+        let notice = is_replaced.then(|| rebuilt(path, "its schema was another one".to_owned()));
+        let cache = Self {
+            path: Some(path.to_owned()),
+            file: inode(path),
+            connection: Some(connection),
+        };
+        Ok((cache, notice))
+    }
+
+    /// Whether its file was deleted, or another one took its place.
+    pub(super) fn has_lost_its_file(&self) -> bool {
+        let path = self.path.as_deref();
+        path.is_some_and(|path| inode(path) != self.file)
     }
 
     fn in_memory() -> Self {
@@ -171,25 +80,69 @@ impl Cache {
         });
         Self {
             path: None,
+            file: None,
             connection: connection.ok(),
         }
     }
 
-    /// Throws a damaged file away and begins an empty one.
-    fn replace(path: &Path, error: &rusqlite::Error) -> Result<(Self, Option<Notice>), String> {
-        for suffix in ["-wal", "-shm", ""] {
+    /// Throws a file away and begins an empty one, which knows what was last
+    /// seen when, as far as that can still be read.
+    fn replace(path: &Path, reason: &str) -> Result<(Self, Option<Notice>), Refusal> {
+        let seen = seen_in(path);
+        // The database goes first: what is beside a new one that is still
+        // empty is no part of it.
+        for suffix in ["", "-wal", "-shm"] {
             let mut name = path.as_os_str().to_owned();
             name.push(suffix);
             match std::fs::remove_file(&name) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.to_string()),
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Refusal::Stuck(e));
+                }
                 _ => {}
             }
         }
-        match open_file(path) {
-            Ok((cache, _)) => Ok((cache, Some(rebuilt(path, error.to_string())))),
-            Err(Refusal::Damaged(e) | Refusal::Unusable(e)) => Err(e.to_string()),
-            Err(Refusal::Newer(version)) => Err(format!("schema {version} is from the future")),
+        let (cache, _) = Self::open_file(path)?;
+        if let Some(connection) = &cache.connection {
+            write::remember(connection, &seen)?;
         }
+        Ok((cache, Some(rebuilt(path, reason.to_owned()))))
+    }
+
+    /// Forgets everything, so that all is read anew, but not what was last seen
+    /// when. A file that is not whole, or belongs to a newer program, makes way
+    /// for another one, which the notice says.
+    pub(super) fn start_over(&mut self, path: Option<&Path>) -> Result<Option<Notice>, Notice> {
+        let Some(path) = path else {
+            self.clear()?;
+            return Ok(None);
+        };
+        let mut opened = None;
+        if self.path.is_none() || self.connection.is_none() {
+            match Self::open_file(path) {
+                Ok((cache, notice)) => (*self, opened) = (cache, notice),
+                Err(refusal @ (Refusal::Damaged(_) | Refusal::Newer(_))) => {
+                    return self.start_anew(path, &refusal.to_string()).map(Some);
+                }
+                Err(refusal) => return Err(set_aside(path, refusal.to_string())),
+            }
+        }
+        let cleared = self.connection.as_ref().map(write::clear_whole);
+        let reason = match cleared {
+            None | Some(Ok(())) => return Ok(opened),
+            Some(Err(error)) if is_busy(&error) => return Err(not_written(error)),
+            Some(Err(error)) => error.to_string(),
+        };
+        self.start_anew(path, &reason).map(Some)
+    }
+
+    /// Puts an empty file in the place of the one there, whatever that is.
+    pub(super) fn start_anew(&mut self, path: &Path, reason: &str) -> Result<Notice, Notice> {
+        // The file must not be open while it is thrown away.
+        *self = Self::in_memory();
+        let refused = |refusal: Refusal| set_aside(path, refusal.to_string());
+        let (cache, notice) = Self::replace(path, reason).map_err(refused)?;
+        *self = cache;
+        Ok(notice.unwrap_or_else(|| rebuilt(path, reason.to_owned())))
     }
 
     /// Shows every row that can be read to `each`, newest first, and gives the
@@ -213,8 +166,10 @@ impl Cache {
         // The file must not be open while it is thrown away.
         self.connection = None;
         let (cache, notice) = if is_damage(&error) {
-            Self::replace(&path, &error)
-                .unwrap_or_else(|reason| (Self::in_memory(), Some(set_aside(&path, reason))))
+            Self::replace(&path, &error.to_string()).unwrap_or_else(|refusal| {
+                let notice = set_aside(&path, refusal.to_string());
+                (Self::in_memory(), Some(notice))
+            })
         } else {
             (Self::in_memory(), None)
         };
@@ -225,24 +180,45 @@ impl Cache {
     /// Writes what was found in files, in place of what was known of them, in
     /// one short transaction. Gives what is shown from now on of each session
     /// where that is not just what was found.
-    pub(super) fn write(&mut self, read: &[ReadFile]) -> Result<Corrections, Notice> {
-        match &mut self.connection {
-            Some(connection) if !read.is_empty() => {
-                write::write(connection, read).map_err(not_written)
-            }
-            _ => Ok(Corrections::default()),
+    pub(super) fn write(&mut self, read: &[ReadFile]) -> (Corrections, Option<Notice>) {
+        if read.is_empty() {
+            return (Corrections::default(), None);
         }
+        self.change(|connection| write::write(connection, read))
     }
 
     /// Forgets these files, and remembers their sessions as gone. Gives what
     /// is shown instead, where a session has another file.
-    pub(super) fn remove(&mut self, files: &[(Tool, String)]) -> Result<Corrections, Notice> {
-        match &mut self.connection {
-            Some(connection) if !files.is_empty() => {
-                write::remove(connection, files).map_err(not_written)
-            }
-            _ => Ok(Corrections::default()),
+    pub(super) fn remove(&mut self, files: &[(Tool, String)]) -> (Corrections, Option<Notice>) {
+        if files.is_empty() {
+            return (Corrections::default(), None);
         }
+        self.change(|connection| write::remove(connection, files))
+    }
+
+    /// Changes what the cache says. Which sessions are shown depends on it, so
+    /// where the file can't be changed, a copy in memory is from now on.
+    fn change(
+        &mut self,
+        change: impl Fn(&mut Connection) -> rusqlite::Result<Corrections>,
+    ) -> (Corrections, Option<Notice>) {
+        let Some(connection) = &mut self.connection else {
+            return (Corrections::default(), None);
+        };
+        let error = match change(connection) {
+            Ok(corrections) => return (corrections, None),
+            Err(error) => error,
+        };
+        if let Some(path) = self.path.take() {
+            *self = Self::in_memory();
+            if let (Some(connection), Some(path)) = (&self.connection, path.to_str()) {
+                // What can't be copied is looked at again.
+                let _ = write::copy(connection, path);
+            }
+        }
+        let changed = self.connection.as_mut().map(change);
+        let corrections = changed.and_then(Result::ok).unwrap_or_default();
+        (corrections, Some(not_written(error)))
     }
 
     /// Takes note of when the files of these tools were listed.
@@ -253,8 +229,7 @@ impl Cache {
         }
     }
 
-    /// Forgets everything, so that all is read anew.
-    pub(super) fn clear(&mut self) -> Result<(), Notice> {
+    fn clear(&mut self) -> Result<(), Notice> {
         match &self.connection {
             Some(connection) => write::clear(connection).map_err(not_written),
             None => Ok(()),
@@ -265,6 +240,28 @@ impl Cache {
     pub(super) fn ask<T>(&self, ask: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Option<T> {
         ask(self.connection.as_ref()?).ok()
     }
+}
+
+/// What the cache in a file that can't be used knows of what was last seen.
+fn seen_in(path: &Path) -> Vec<Seen> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    Connection::open_with_flags(path, flags)
+        .map(|connection| write::seen(&connection))
+        .unwrap_or_default()
+}
+
+fn inode(path: &Path) -> Option<u64> {
+    std::fs::metadata(path)
+        .ok()
+        .map(|file| Stamp::of(&file).inode)
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseBusy | DatabaseLocked)
+    )
 }
 
 fn set_aside(path: &Path, reason: String) -> Notice {
@@ -282,40 +279,12 @@ fn rebuilt(path: &Path, reason: String) -> Notice {
 }
 
 fn not_written(error: rusqlite::Error) -> Notice {
-    Notice::CacheNotWritten {
-        cause: Arc::new(error),
-    }
-}
-
-fn open_file(path: &Path) -> Result<(Cache, Option<Notice>), Refusal> {
-    // Titles and folders stand in it. What SQLite puts beside the file is for
-    // those who may read the file. Where this fails, SQLite says why.
-    let _ = private().write(true).create_new(true).open(path);
-    let mut connection = Connection::open(path)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if version > SCHEMA_VERSION {
-        return Err(Refusal::Newer(version));
-    }
-    // Means something to a new file only.
-    connection.pragma_update(None, "page_size", PAGE_SIZE)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
-    // Losing the last rows in a power cut costs one reading of their logs.
-    connection.pragma_update(None, "synchronous", "normal")?;
-    let mut notice = None;
-    if version < SCHEMA_VERSION || connection.prepare(rows::SELECT).is_err() {
-        let had_tables: i64 =
-            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        // Inside a transaction, because another process may do the same now.
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute_batch(CREATE)?;
-        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-        transaction.commit()?;
-        notice = (had_tables > 0).then(|| rebuilt(path, "its schema was another one".to_owned()));
-    }
-    let cache = Cache {
-        path: Some(path.to_owned()),
-        connection: Some(connection),
+    let cause: Cause = if is_damage(&error) {
+        // What can be read of it is still right, so it is kept till then.
+        let advice = format!("it is damaged ({error}); `ibid reindex` makes it anew");
+        Arc::new(std::io::Error::other(advice))
+    } else {
+        Arc::new(error)
     };
-    Ok((cache, notice))
+    Notice::CacheNotWritten { cause }
 }

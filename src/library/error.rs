@@ -1,12 +1,17 @@
 //! What goes wrong with stored sessions and their cache.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::figures::thousands;
 use crate::reference::Cause;
 use crate::session::{Millis, SessionId};
 use crate::tool::Tool;
+
+/// How many notices of one kind are told one by one.
+const MOST_OF_A_KIND: usize = 100;
 
 /// Why a session can't be read.
 #[derive(Clone, Debug, Error)]
@@ -113,6 +118,14 @@ pub enum Notice {
         /// Why.
         cause: Cause,
     },
+    /// More than are told one by one.
+    #[error("there are {} more like these ({of})", thousands(*.count as u64))]
+    More {
+        /// The code of what there are more of.
+        of: &'static str,
+        /// How many.
+        count: usize,
+    },
     /// A log that can't be read. Its session is listed by its id.
     #[error("the log {file:?} can't be read: {cause}")]
     Unreadable {
@@ -134,6 +147,74 @@ impl Notice {
             Self::Obstacle { .. } => "SOURCE_OBSTACLE",
             Self::NotListed { .. } => "SOURCE_NOT_LISTED",
             Self::Unreadable { .. } => "SESSION_UNREADABLE",
+            Self::More { of, .. } => of,
         }
+    }
+
+    /// How many things it tells of.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            Self::More { count, .. } => *count,
+            _ => 1,
+        }
+    }
+
+    /// Whether it tells of something that stays so, and is told again the next
+    /// time; else it tells what happened just now.
+    #[must_use]
+    pub fn is_lasting(&self) -> bool {
+        !matches!(
+            self,
+            Self::CacheRebuilt { .. } | Self::CacheNotWritten { .. }
+        )
+    }
+}
+
+/// Notices of which those of one kind are told up to a number; of the others is
+/// told how many they are.
+pub(super) fn bounded(notices: Vec<Notice>) -> Vec<Notice> {
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut told = Vec::with_capacity(notices.len().min(MOST_OF_A_KIND));
+    for notice in notices {
+        let count = counts.entry(notice.code()).or_default();
+        *count += notice.count();
+        if *count <= MOST_OF_A_KIND {
+            told.push(notice);
+        }
+    }
+    let more = counts.into_iter().filter_map(|(of, count)| {
+        let count = count.checked_sub(MOST_OF_A_KIND).filter(|more| *more > 0)?;
+        Some(Notice::More { of, count })
+    });
+    told.extend(more);
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn obstacle() -> Notice {
+        Notice::Obstacle {
+            tool: Tool::Codex,
+            path: PathBuf::from("/x"),
+            cause: std::sync::Arc::new(std::io::Error::other("no")),
+        }
+    }
+
+    #[test]
+    fn very_many_notices_of_a_kind_are_counted_and_no_other_one_is_lost() {
+        let mut many: Vec<Notice> = (0..100_000).map(|_| obstacle()).collect();
+        many.push(Notice::CacheRebuilt {
+            path: PathBuf::from("/y"),
+            reason: "it was old".to_owned(),
+        });
+        let told = bounded(many);
+        assert_eq!(told.len(), MOST_OF_A_KIND + 2);
+        assert_eq!(told.iter().map(Notice::count).sum::<usize>(), 100_001);
+        let last = told.last().unwrap().to_string();
+        assert_eq!(last, "there are 99,900 more like these (SOURCE_OBSTACLE)");
+        assert_eq!(bounded(told).len(), MOST_OF_A_KIND + 2, "once more");
     }
 }

@@ -10,7 +10,7 @@ use super::Notice;
 use crate::reference::Cause;
 use crate::reference::projection::{self, Capture};
 use crate::session::{Header, Millis, Role, Session, SessionId, Title, title};
-pub use crate::source::Kind;
+pub use crate::source::{Databases, Kind};
 pub use crate::stamp::Stamp;
 use crate::tool::Tool;
 
@@ -54,11 +54,13 @@ pub trait LogFiles: Send + Sync {
     }
 
     /// What a list shows of a file; `None` when it is gone. Looks at as little
-    /// of it as it can.
+    /// of it as it can. Where its state was just `seen`, it need not be asked
+    /// for again: what is written since makes the next listing find another.
     ///
     /// # Errors
     /// When the file is there and can't be read.
-    fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {
+    fn look(&self, file: &str, seen: Option<Stamp>) -> Result<Option<Looked>, Cause> {
+        let _ = seen;
         let log = self.capture(file, None)?;
         Ok(log.map(|log| Looked {
             stamp: log.stamp,
@@ -83,8 +85,15 @@ pub trait LogFiles: Send + Sync {
     /// When the file is there and can't be read.
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause>;
 
-    /// Reads several sessions of one file whole, in the order of these ids.
-    fn captures(&self, file: &str, ids: &[SessionId]) -> Vec<Result<Option<CapturedLog>, Cause>> {
+    /// Reads several sessions of one file whole, in the order of these ids. A
+    /// database stays open in `databases`, for the next ones.
+    fn captures(
+        &self,
+        file: &str,
+        ids: &[SessionId],
+        databases: &Databases,
+    ) -> Vec<Result<Option<CapturedLog>, Cause>> {
+        let _ = databases;
         let ids = ids.iter();
         ids.map(|id| self.capture(file, Some(id))).collect()
     }

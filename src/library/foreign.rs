@@ -9,11 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::Notice;
 use super::files::{CapturedLog, Facts, Found, LogFile, LogFiles, Looked, Place, Scanned, Stamp};
 use crate::reference::Cause;
-use crate::reference::projection::{Damage, capture};
-use crate::session::{Header, SessionId};
+use crate::reference::projection::Damage;
+use crate::session::{Header, Millis, SessionId};
 use crate::source::{
-    Adapter, Environment, ForeignSession, FoundFile, Listed, Look, SourceError, SourceNotice, Walk,
-    adapters, detect,
+    Adapter, Cited, Databases, Environment, ForeignCapture, FoundFile, Listed, Look, SourceError,
+    SourceNotice, Walk, adapters, detect, follows_a_link,
 };
 use crate::tool::Tool;
 
@@ -54,9 +54,35 @@ impl ToolLogs {
         LogFile {
             tool,
             id: found.native_id.map(|native| tool.session_id(&native)),
-            // The walk passes over every other name.
-            file: found.path.to_string_lossy().into_owned(),
+            // The walk passes over every name that is not UTF-8.
+            file: found
+                .path
+                .into_os_string()
+                .into_string()
+                .unwrap_or_else(|name| name.to_string_lossy().into_owned()),
             stamp: found.stamp,
+        }
+    }
+
+    fn look_into(&self, file: &Path, stamp: Stamp) -> Result<Found, SourceError> {
+        let tool = self.adapter.tool();
+        match self.adapter.look(file)? {
+            Look::Sessions(sessions) => {
+                if let [only] = sessions.as_slice()
+                    && tells_nothing(only)
+                {
+                    // It may be anything under a name of the tool's.
+                    detect::check(self.adapter, file)?;
+                }
+                let sessions = sessions.into_iter();
+                let facts = sessions.map(|listed| self.facts(listed, stamp));
+                Ok(Found::Sessions(facts.collect()))
+            }
+            Look::Names(told) => {
+                let told = told.into_iter();
+                let told = told.map(|name| (tool.session_id(&name.native_id), name.title));
+                Ok(Found::Names(told.collect()))
+            }
         }
     }
 
@@ -86,8 +112,11 @@ impl LogFiles for ToolLogs {
         if tool != self.adapter.tool() {
             return None;
         }
-        let mut places = self.places.iter();
-        let path = places.find_map(|place| self.adapter.locate(place, native))?;
+        let mut located = self.places.iter().filter_map(|place| {
+            let path = self.adapter.locate(place, native)?;
+            (!follows_a_link(place, &path)).then_some(path)
+        });
+        let path = located.next()?;
         path.to_str().map(str::to_owned)
     }
 
@@ -116,7 +145,7 @@ impl LogFiles for ToolLogs {
         let path = Path::new(file);
         let place = self.place_of(path)?;
         let found = self.adapter.find(place, path)?;
-        Some(self.log_file(found))
+        (!follows_a_link(place, path)).then(|| self.log_file(found))
     }
 
     fn places(&self) -> Vec<Place> {
@@ -134,24 +163,13 @@ impl LogFiles for ToolLogs {
             .any(|place| is_near(place) || (self.adapter.is_tree(place) && path.starts_with(place)))
     }
 
-    fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {
-        let Some(seen) = self.find(file) else {
+    fn look(&self, file: &str, seen: Option<Stamp>) -> Result<Option<Looked>, Cause> {
+        let stamp = || self.find(file).map(|found| found.stamp);
+        let Some(stamp) = seen.or_else(stamp) else {
             return Ok(None);
         };
-        let tool = self.adapter.tool();
-        let found = match self.adapter.look(Path::new(file)) {
-            Ok(Look::Sessions(sessions)) => Found::Sessions(
-                sessions
-                    .into_iter()
-                    .map(|listed| self.facts(listed, seen.stamp))
-                    .collect(),
-            ),
-            Ok(Look::Names(names)) => Found::Names(
-                names
-                    .into_iter()
-                    .map(|named| (tool.session_id(&named.native_id), named.title))
-                    .collect(),
-            ),
+        let found = match self.look_into(Path::new(file), stamp) {
+            Ok(found) => found,
             Err(error) if is_gone(&error) => return Ok(None),
             // Another try may go better.
             Err(error @ (SourceError::Unreadable { .. } | SourceError::TooLarge { .. })) => {
@@ -159,10 +177,7 @@ impl LogFiles for ToolLogs {
             }
             Err(error) => Found::Nothing(error.to_string()),
         };
-        Ok(Some(Looked {
-            stamp: seen.stamp,
-            found,
-        }))
+        Ok(Some(Looked { stamp, found }))
     }
 
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause> {
@@ -172,32 +187,43 @@ impl LogFiles for ToolLogs {
         let native = id.and_then(Tool::foreign).map(|(_, native)| native);
         outcome(
             seen.stamp,
-            detect::read_as(self.adapter, Path::new(file), native),
+            detect::capture_as(self.adapter, Path::new(file), native),
         )
     }
 
-    fn captures(&self, file: &str, ids: &[SessionId]) -> Vec<Result<Option<CapturedLog>, Cause>> {
+    fn captures(
+        &self,
+        file: &str,
+        ids: &[SessionId],
+        databases: &Databases,
+    ) -> Vec<Result<Option<CapturedLog>, Cause>> {
         let Some(seen) = self.find(file) else {
             return ids.iter().map(|_| Ok(None)).collect();
         };
-        if let [only] = ids {
-            return vec![self.capture(file, Some(only))];
-        }
         let native = ids.iter().filter_map(Tool::foreign);
         let native: Vec<&str> = native.map(|(_, native)| native).collect();
-        let read = self.adapter.read_many(Path::new(file), &native);
+        let read = self
+            .adapter
+            .capture_many(Path::new(file), &native, databases);
         read.into_iter()
             .map(|read| outcome(seen.stamp, read))
             .collect()
     }
 }
 
+/// Whether a file says nothing of its session: all that is known of it can come
+/// from names.
+fn tells_nothing(listed: &Listed) -> bool {
+    let is_silent = listed.messages.is_none_or(|count| count == 0);
+    is_silent && listed.title.is_none() && listed.created_at == Millis(0)
+}
+
 fn outcome(
     stamp: Stamp,
-    read: Result<ForeignSession, SourceError>,
+    read: Result<ForeignCapture, SourceError>,
 ) -> Result<Option<CapturedLog>, Cause> {
     match read {
-        Ok(read) => Ok(Some(captured(stamp, &read))),
+        Ok(read) => Ok(Some(captured(stamp, read))),
         Err(error) if is_gone(&error) => Ok(None),
         Err(error) => Err(Arc::new(error)),
     }
@@ -210,9 +236,8 @@ fn is_gone(error: &SourceError) -> bool {
 }
 
 /// What citing needs of a session of another tool.
-#[must_use]
-pub fn captured(stamp: Stamp, foreign: &ForeignSession) -> CapturedLog {
-    let mut capture = capture(&foreign.session);
+fn captured(stamp: Stamp, foreign: ForeignCapture) -> CapturedLog {
+    let Cited { mut capture, title } = foreign.session;
     let skipped = |notice: &&SourceNotice| matches!(notice, SourceNotice::Skipped { .. });
     capture.damage = foreign.notices.iter().find(skipped).map(|first| Damage {
         problems: 1,
@@ -221,6 +246,6 @@ pub fn captured(stamp: Stamp, foreign: &ForeignSession) -> CapturedLog {
     CapturedLog {
         stamp,
         capture,
-        title: foreign.session.title().cloned(),
+        title,
     }
 }

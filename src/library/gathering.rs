@@ -7,9 +7,32 @@ use std::sync::MutexGuard;
 use super::cache::CachedRow;
 use super::files::Kind;
 use super::index::{Builder, Hidden, Index, NewRow};
-use super::{Library, LiveRow, LogFile, Stored};
-use crate::session::{FORMAT_VERSION, Millis};
+use super::{Library, LiveSession, LogFile, Stored};
+use crate::session::{FORMAT_VERSION, Header, Millis};
 use crate::threads::lock;
+
+/// A live session as a list shows it.
+pub(super) struct LiveRow {
+    pub(super) header: Header,
+    title: Option<String>,
+}
+
+impl LiveRow {
+    pub(super) fn new(session: &dyn LiveSession) -> Self {
+        Self {
+            header: session.header(),
+            title: session.title(),
+        }
+    }
+
+    pub(super) fn row(&self) -> NewRow<'_> {
+        NewRow {
+            title: self.title.as_deref(),
+            is_live: true,
+            ..NewRow::new(&self.header)
+        }
+    }
+}
 
 /// A live session and what its log adds: last activity, messages, whether the
 /// title is pinned.

@@ -9,7 +9,8 @@
 mod builder;
 mod letters;
 
-use std::ops::Range;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 pub(super) use builder::{Builder, NewRow};
 pub(super) use letters::{Form, Shape, bit, letters};
@@ -23,12 +24,17 @@ use crate::tool::Tool;
 const NO_CWD: u32 = u32::MAX;
 /// Marks a session of which it is not known how many messages it has.
 const UNKNOWN: u32 = u32::MAX;
+/// What a path that is shared takes beside its text, in bytes.
+const COUNTS: usize = 2 * size_of::<usize>();
 
 /// Every session there is, as of one moment.
 #[derive(Debug, Default)]
 pub struct Index {
     /// Id, label, clean title and parent of each session, one after another.
     text: String,
+    /// How many bytes of the text no row has: those of rows that older tables
+    /// had.
+    unused: usize,
     rows: Vec<Row>,
     /// Which letters the shown title of each row has. Apart from the rows,
     /// because a search walks along all of them.
@@ -55,7 +61,7 @@ pub struct Hidden {
 /// A directory that sessions were begun in.
 #[derive(Clone, Debug)]
 struct Cwd {
-    path: Box<str>,
+    path: Arc<str>,
     letters: u64,
 }
 
@@ -304,6 +310,22 @@ impl Index {
         u32::try_from(row).ok()
     }
 
+    /// The rows of these sessions, in order.
+    pub(super) fn rows_of(&self, ids: &HashSet<&str>) -> Vec<u32> {
+        let mut tagged = [false; 256];
+        for id in ids {
+            if let Some(tagged) = tagged.get_mut(usize::from(tag(id))) {
+                *tagged = true;
+            }
+        }
+        let may_be = |tag: u8| tagged.get(usize::from(tag)) == Some(&true);
+        (0..)
+            .zip(self.rows.iter().zip(&self.tags))
+            .filter(|(_, (row, tag))| may_be(**tag) && ids.contains(self.id(row)))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
     /// What is known and not shown.
     #[must_use]
     pub fn hidden(&self) -> Hidden {
@@ -313,13 +335,14 @@ impl Index {
     /// What the table takes.
     #[must_use]
     pub fn footprint(&self) -> Footprint {
-        let strings = self.text.len() + self.cwds.iter().map(|cwd| cwd.path.len()).sum::<usize>();
+        let text = self.text.len().saturating_sub(self.unused);
+        let strings = text + self.cwds.iter().map(|cwd| cwd.path.len()).sum::<usize>();
         let all = self.text.capacity()
             + self.rows.capacity() * size_of::<Row>()
             + self.letters.capacity() * size_of::<u64>()
             + self.shapes.capacity() * size_of::<Shape>()
             + self.tags.capacity()
-            + self.cwds.capacity() * size_of::<Cwd>()
+            + self.cwds.capacity() * (size_of::<Cwd>() + COUNTS)
             + self.cwds.iter().map(|cwd| cwd.path.len()).sum::<usize>();
         Footprint {
             strings,
@@ -376,7 +399,7 @@ impl Index {
     }
 
     fn slice(&self, at: u64, len: u32) -> &str {
-        self.text.get(range(at, len)).unwrap_or_default()
+        slice(&self.text, at, len)
     }
 }
 
@@ -385,9 +408,10 @@ fn tag(id: &str) -> u8 {
         .fold(0, |tag: u8, b| tag.rotate_left(3).wrapping_add(b))
 }
 
-fn range(at: u64, len: u32) -> Range<usize> {
+fn slice(text: &str, at: u64, len: u32) -> &str {
     let at = usize::try_from(at).unwrap_or(usize::MAX);
-    at..at.saturating_add(len as usize)
+    text.get(at..at.saturating_add(len as usize))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! What the cache may be believed of the files that there are, and what it
 //! can't say.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
-use super::cache::CachedRow;
+use super::cache::{CachedFile, CachedRow};
 use super::digest::Digest;
+use super::error::bounded;
 use super::files::Stamp;
 use super::gathering::Gathering;
 use super::{Library, LogFile, LogFiles, Notice, belongs};
@@ -25,6 +26,8 @@ pub(super) struct Listing {
     pub(super) tools: Vec<Tool>,
     pub(super) logs: Vec<LogFile>,
     pub(super) notices: Vec<Notice>,
+    /// What could not be looked at.
+    obstacles: HashMap<Tool, HashSet<PathBuf>>,
 }
 
 /// What the cache can't say.
@@ -72,6 +75,7 @@ impl Library {
                 let listed = files.iter().filter(|f| self.logs_of(f.tool).is_some());
                 for file in listed {
                     known.add(file.tool, &file.file, file.stamp);
+                    self.show_unread(&mut gathering, file);
                 }
                 stored.known = (!strays).then_some(known);
             }
@@ -93,7 +97,10 @@ impl Library {
     pub fn load(&self) -> Result<(), Cause> {
         let listing = self.list(|_| true, &CancellationToken::new())?;
         self.plan(&listing);
-        lock(&self.shared.stored).notices.extend(listing.notices);
+        let mut stored = lock(&self.shared.stored);
+        stored.notices.extend(listing.notices);
+        // Nobody may ask for them for long.
+        stored.notices = bounded(std::mem::take(&mut stored.notices));
         Ok(())
     }
 
@@ -117,6 +124,11 @@ impl Library {
                 Ok(scanned) => {
                     listing.tools.push(tool);
                     listing.logs.extend(scanned.logs);
+                    let obstacles = scanned.notices.iter().filter_map(|notice| match notice {
+                        Notice::Obstacle { path, .. } => Some(path.clone()),
+                        _ => None,
+                    });
+                    listing.obstacles.insert(tool, obstacles.collect());
                     listing.notices.extend(scanned.notices);
                 }
                 Err(cause) if tool == Tool::Ibid => return Err(cause),
@@ -129,12 +141,23 @@ impl Library {
     /// Whether a file that was not listed is there no more: it may lie behind
     /// what could not be looked at, or be newer than the listing.
     fn is_gone(&self, listing: &Listing, tool: Tool, file: &str) -> bool {
-        let is_hidden = listing.notices.iter().any(|notice| {
-            matches!(notice, Notice::Obstacle { tool: of, path, .. }
-                if *of == tool && Path::new(file).starts_with(path))
+        let path = Path::new(file);
+        let is_hidden = listing.obstacles.get(&tool).is_some_and(|obstacles| {
+            let mut above = path.ancestors();
+            above.any(|above| obstacles.contains(above))
         });
         let logs = self.logs_of(tool);
         !is_hidden && logs.is_none_or(|logs| logs.find(file).is_none())
+    }
+
+    /// Shows one of ibid's own logs that could not be read the last time, as
+    /// far as its name tells.
+    fn show_unread(&self, gathering: &mut Gathering, file: &CachedFile) {
+        if file.tool == Tool::Ibid
+            && let Some(log) = self.shared.own.find(&file.file)
+        {
+            gathering.unread(&log);
+        }
     }
 
     /// Whether a row stands under another id than that of its own log.
@@ -191,6 +214,7 @@ impl Library {
             Ok(others) => {
                 for file in others {
                     if !listing.tools.contains(&file.tool) {
+                        self.show_unread(&mut gathering, &file);
                         continue;
                     }
                     let at = by_name.get(&(file.tool, &*file.file));
@@ -213,14 +237,72 @@ impl Library {
         stored.own = own;
         let unknown = files.iter().zip(&known).filter(|(_, known)| !**known);
         let mut stale: Vec<LogFile> = unknown.map(|(log, _)| log.clone()).collect();
+        // What a person looks for is mostly new.
+        stale.sort_by_key(|log| std::cmp::Reverse(log.stamp.mtime_ns));
         for log in stale.iter().filter(|log| log.tool == Tool::Ibid) {
             gathering.unread(log);
         }
-        // What a person looks for is mostly new.
-        stale.sort_by_key(|log| std::cmp::Reverse(log.stamp.mtime_ns));
         self.replace(gathering.finish());
         let is_all = is_sure && listing.tools.len() == self.all().count();
         stored.known = (is_all && stale.is_empty() && gone.is_empty()).then(|| Digest::of(files));
         Plan { stale, gone }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+    use std::sync::{Arc, Barrier};
+
+    use super::*;
+    use crate::library::{Facts, Kind, StoredLogs};
+    use crate::session::{Header, Millis, Title};
+    use crate::store::Home;
+    use crate::threads::beside_background;
+
+    #[test]
+    fn what_is_known_is_shown_while_the_background_is_busy() {
+        let dir = tempfile::tempdir().unwrap();
+        let logs = StoredLogs::new(Home::at(dir.path()));
+        let library = Library::open(Arc::new(logs), None);
+        let log = LogFile {
+            tool: Tool::Ibid,
+            file: "a.jsonl".to_owned(),
+            id: Some("a".into()),
+            stamp: Stamp::default(),
+        };
+        let text = "Written meanwhile".to_owned();
+        let facts = Facts {
+            header: Header::new("a", Millis(1), None),
+            title: Some(Title {
+                text,
+                pinned: false,
+            }),
+            updated_at: Millis(1),
+            messages: None,
+            kind: Kind::Session,
+            notices: Vec::new(),
+        };
+        let (tell, busy) = channel();
+        let over = Barrier::new(3);
+        let keep_busy = |tell: Sender<()>| {
+            tell.send(()).unwrap();
+            over.wait();
+        };
+        let also_tell = tell.clone();
+        beside_background(
+            || {
+                rayon::join(|| keep_busy(tell), || keep_busy(also_tell));
+            },
+            || {
+                assert_eq!(busy.iter().take(2).count(), 2);
+                // None of these would come to its end if it waited.
+                library.record(&log, &facts);
+                library.recall(&mut || {});
+                over.wait();
+            },
+        );
+        let index = library.index();
+        assert_eq!(index.get(0).unwrap().label, "Written meanwhile");
     }
 }

@@ -74,9 +74,9 @@ impl Parsed {
                 parts.push(part);
             }
             Key::Since => match Moment::parse(value, zone) {
-                Some(moment) if not => self.filter.before.push(moment),
-                Some(moment) => self.filter.since.push(moment),
-                None => self.problems.push(Problem::NoTime(value.to_owned())),
+                Ok(moment) if not => self.filter.before.push(moment),
+                Ok(moment) => self.filter.since.push(moment),
+                Err(problem) => self.problems.push(problem),
             },
         }
     }
@@ -219,6 +219,19 @@ impl Tools {
     }
 }
 
+/// The longest time span: longer ago than there were computers.
+const MOST_HOURS: i64 = 200 * 365 * 24;
+
+/// Whether a text has the form of a date. A parser of dates takes more, and
+/// leaves out what is not the date.
+fn is_date(text: &str) -> bool {
+    let mut parts = text.split('-').map(str::len);
+    let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    is_plain
+        && [parts.next(), parts.next(), parts.next(), parts.next()]
+            == [Some(4), Some(2), Some(2), None]
+}
+
 /// A point in time as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
@@ -228,27 +241,32 @@ enum Moment {
 }
 
 impl Moment {
-    fn parse(text: &str, zone: &TimeZone) -> Option<Self> {
-        if let Ok(date) = text.parse::<Date>() {
-            let day = date.to_zoned_datetime(zone.clone()).ok()?;
-            return Some(Self::At(Millis(day.timestamp().as_millisecond())));
+    fn parse(text: &str, zone: &TimeZone) -> Result<Self, Problem> {
+        let no_time = || Problem::NoTime(text.to_owned());
+        let too_long = || Problem::TooLong(text.to_owned());
+        if is_date(text) {
+            let date: Date = text.parse().map_err(|_| no_time())?;
+            let day = date.to_zoned_datetime(zone.clone());
+            let moment = day.map_err(|_| no_time())?.timestamp();
+            return Ok(Self::At(Millis(moment.as_millisecond())));
         }
-        let digits = text.find(|c: char| !c.is_ascii_digit())?;
-        let (count, unit) = text.split_at_checked(digits)?;
-        let hours = match &*unit.to_ascii_lowercase() {
+        let digits = text.find(|c: char| !c.is_ascii_digit());
+        let (count, unit) = digits
+            .and_then(|digits| text.split_at_checked(digits))
+            .filter(|(count, _)| !count.is_empty())
+            .ok_or_else(no_time)?;
+        let hours: i64 = match &*unit.to_ascii_lowercase() {
             "h" => 1,
             "d" => 24,
             "w" => 7 * 24,
             "m" => 30 * 24,
             "y" => 365 * 24,
-            _ => return None,
+            _ => return Err(no_time()),
         };
-        // No count of digits alone is wrong; one out of range is a long time.
-        let count: i64 = match count {
-            "" => return None,
-            count => count.parse().unwrap_or(i64::MAX),
-        };
-        Some(Self::Ago(count.saturating_mul(hours * 3_600_000)))
+        // A count of digits alone is one, however many they are.
+        let hours = count.parse().ok().and_then(|n: i64| n.checked_mul(hours));
+        let hours = hours.filter(|hours| *hours <= MOST_HOURS);
+        Ok(Self::Ago(hours.ok_or_else(too_long)? * 3_600_000))
     }
 
     fn at(self, now: Millis) -> Millis {
@@ -302,6 +320,8 @@ pub enum Problem {
     },
     /// This is neither a time span nor a date.
     NoTime(String),
+    /// This time span goes back further than anything does.
+    TooLong(String),
 }
 
 impl fmt::Display for Problem {
@@ -327,6 +347,7 @@ impl fmt::Display for Problem {
                 f,
                 "since:{typed} is no time: try 7d, 12h, 2w, 3m, 1y or 2026-11-01"
             ),
+            Self::TooLong(typed) => write!(f, "since:{typed} is too long ago: try 1y"),
         }
     }
 }

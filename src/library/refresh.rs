@@ -1,25 +1,28 @@
 //! Brings the library up to date with the files: what the cache may be
 //! believed, what has to be read again, and what is gone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 use super::cache::{self, ReadFile};
 use super::digest::Digest;
+use super::error::bounded;
 use super::files::{Found, Stamp};
 use super::planning::Listing;
+use super::texts::TextsError;
 use super::{Library, LogFile, LogFiles, Notice, Place, Standing, check_name};
 use crate::reference::Cause;
 use crate::session::{Millis, SessionId};
-use crate::threads::{in_background, lock};
+use crate::threads::{beside_background, lock};
 use crate::tool::Tool;
 
 /// How many logs are read before the first new rows are shown; each further
 /// batch is twice as long, because showing rows costs the same for many.
 const FIRST_BATCH: usize = 64;
-pub(super) const LAST_BATCH: usize = 4096;
+pub(super) const LAST_BATCH: usize = 2048;
 
 /// How far a refresh is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +42,52 @@ pub struct Refreshed {
     pub notices: Vec<Notice>,
 }
 
-/// A file by its name, and the id that the name stands for.
+/// Why the cache can't be begun anew.
+#[derive(Clone, Debug, Error)]
+pub enum StartOverError {
+    /// The list of sessions can't.
+    #[error("{0}; nothing was made anew: see that a file can be made and written there")]
+    Cache(Notice),
+    /// The texts can't.
+    #[error("{0}")]
+    Texts(TextsError),
+}
+
+impl StartOverError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Cache(notice) => notice.code(),
+            Self::Texts(error) => error.code(),
+        }
+    }
+}
+
+impl From<Notice> for StartOverError {
+    fn from(notice: Notice) -> Self {
+        Self::Cache(notice)
+    }
+}
+
+impl From<TextsError> for StartOverError {
+    fn from(error: TextsError) -> Self {
+        Self::Texts(error)
+    }
+}
+
+/// A file by its name, and what is known of it without opening it.
 pub(super) struct Named {
     pub(super) tool: Tool,
     pub(super) file: String,
+    /// The id that the name stands for.
     pub(super) id: Option<SessionId>,
+    /// The state in which it was just seen, if it was.
+    pub(super) seen: Option<Stamp>,
 }
+
+/// A file, and what a look into it gave.
+type LookedAt<'a> = (&'a Named, Result<Option<ReadFile>, Cause>);
 
 impl From<LogFile> for Named {
     fn from(log: LogFile) -> Self {
@@ -52,6 +95,7 @@ impl From<LogFile> for Named {
             tool: log.tool,
             file: log.file,
             id: log.id,
+            seen: Some(log.stamp),
         }
     }
 }
@@ -86,7 +130,12 @@ impl Library {
         if cancel.is_cancelled() {
             return Ok(self.outcome(0, listing.notices));
         }
-        let is_known = lock(&self.shared.stored).known == Some(Digest::of(&listing.logs));
+        let is_known = {
+            let mut stored = lock(&self.shared.stored);
+            // What is known is so as long as the cache is.
+            stored.cache(self.shared.cache_path.as_ref());
+            stored.known == Some(Digest::of(&listing.logs))
+        };
         let Listing { tools, .. } = &listing;
         if is_known {
             lock(&self.shared.stored).is_complete = true;
@@ -166,21 +215,51 @@ impl Library {
             tool: logs.tool(),
             file: file.to_owned(),
             id: None,
+            seen: None,
         };
         let read = self.read(&[named], &CancellationToken::new(), &mut |_| {});
         lock(&self.shared.stored).notices.extend(read.notices);
     }
 
-    /// Forgets what is known of every file, so that the next refresh reads
-    /// all of them. Blocks.
+    /// Forgets what is known of every file and all that was said, so that the
+    /// next refresh reads all of them. A cache that is damaged, or that belongs
+    /// to a newer program, makes way for a new one, which the notice says; when
+    /// the sessions that are gone were last seen stays known as far as it can be
+    /// read. Blocks.
     ///
     /// # Errors
     /// When the cache can't be written.
-    pub fn forget(&self) -> Result<(), Notice> {
+    pub fn start_over(&self) -> Result<Option<Notice>, StartOverError> {
         let mut stored = lock(&self.shared.stored);
+        let path = self.shared.cache_path.as_ref();
+        // One that is not used is about to be made anew: why is no news then.
+        let told = stored.notices.len();
+        stored.cache(path);
+        let opened = stored.notices.split_off(told);
+        let mut rebuilt = opened
+            .into_iter()
+            .find(|notice| matches!(notice, Notice::CacheRebuilt { .. }));
         stored.known = None;
+        stored.is_complete = false;
         stored.own.clear();
-        stored.cache(self.shared.cache_path.as_ref()).clear()
+        let texts = &self.shared.texts;
+        // First, because what is left is looked through.
+        let mut cleared = texts.clear();
+        if let Err(error @ TextsError::Locked { .. }) = cleared {
+            return Err(error.into());
+        }
+        let cache = stored.cache(path);
+        if let Some(notice) = cache.start_over(path.map(PathBuf::as_path))? {
+            rebuilt = Some(notice);
+            cleared = texts.clear();
+        }
+        if let (Err(error), Some(path)) = (&cleared, path) {
+            // Tables that can't be dropped go with their file.
+            rebuilt = Some(cache.start_anew(path, &error.to_string())?);
+            cleared = texts.clear();
+        }
+        cleared?;
+        Ok(rebuilt)
     }
 
     /// What is known of the sessions of one tool. Blocks.
@@ -192,7 +271,10 @@ impl Library {
 
     pub(super) fn outcome(&self, changed: usize, mut notices: Vec<Notice>) -> Refreshed {
         notices.append(&mut lock(&self.shared.stored).notices);
-        Refreshed { changed, notices }
+        Refreshed {
+            changed,
+            notices: bounded(notices),
+        }
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &dyn LogFiles> {
@@ -205,21 +287,14 @@ impl Library {
     }
 
     fn note_scan(&self, tools: &[Tool]) {
-        let others: Vec<Tool> = tools
-            .iter()
-            .copied()
-            .filter(|tool| *tool != Tool::Ibid)
-            .collect();
-        if others.is_empty() {
-            return;
-        }
         let mut stored = lock(&self.shared.stored);
         let cache = stored.cache(self.shared.cache_path.as_ref());
-        let noted = cache.scanned(&others, Millis::now());
+        let noted = cache.scanned(tools, Millis::now());
         stored.notices.extend(noted.err());
     }
 
-    /// Looks into these files side by side, keeps what they say, and shows it.
+    /// Looks into these files side by side, keeps what they say, and shows it:
+    /// of one batch while the next one is looked at.
     pub(super) fn read(
         &self,
         logs: &[Named],
@@ -227,46 +302,67 @@ impl Library {
         on_progress: &mut dyn FnMut(Progress),
     ) -> Refreshed {
         let mut outcome = Refreshed::default();
+        let mut progress = Progress {
+            done: 0,
+            total: logs.len(),
+        };
         let mut rest = logs;
         let mut size = FIRST_BATCH;
-        while !rest.is_empty() && !cancel.is_cancelled() {
-            let (batch, later) = rest.split_at_checked(size).unwrap_or((rest, &[]));
-            let read: Vec<_> = in_background(|| {
-                let going_on = batch.par_iter().filter(|_| !cancel.is_cancelled());
-                going_on.map(|log| (log, self.look(log))).collect()
-            });
-            let mut found = Vec::with_capacity(read.len());
-            let mut gone = Vec::new();
-            for (named, result) in read {
-                match result {
-                    Ok(Some(read)) => {
-                        outcome.changed += 1;
-                        found.push(read);
+        let mut looked: Vec<LookedAt<'_>> = Vec::new();
+        loop {
+            let (batch, later) = match rest.split_at_checked(size) {
+                _ if cancel.is_cancelled() => (&[][..], &[][..]),
+                Some(halves) => halves,
+                None => (rest, &[][..]),
+            };
+            let last = std::mem::take(&mut looked);
+            (looked, ()) = beside_background(
+                || {
+                    let going_on = batch.par_iter().filter(|_| !cancel.is_cancelled());
+                    going_on.map(|log| (log, self.look(log))).collect()
+                },
+                || {
+                    if !last.is_empty() {
+                        progress.done += last.len();
+                        self.take(last, &mut outcome);
+                        on_progress(progress);
                     }
-                    // It went away since its folder was listed.
-                    Ok(None) => gone.push((named.tool, named.file.clone())),
-                    Err(cause) => {
-                        // What is known of another tool's sessions stays, for
-                        // the time being; its state gets it tried again.
-                        if named.tool == Tool::Ibid || !self.is_known(named) {
-                            found.push(unreadable(named, &cause));
-                        }
-                        outcome.notices.push(Notice::Unreadable {
-                            file: named.file.clone(),
-                            cause,
-                        });
-                    }
-                }
+                },
+            );
+            if looked.is_empty() {
+                return outcome;
             }
-            self.keep(&found, &gone);
             rest = later;
             size = (size * 2).min(LAST_BATCH);
-            on_progress(Progress {
-                done: logs.len() - rest.len(),
-                total: logs.len(),
-            });
         }
-        outcome
+    }
+
+    /// Keeps and shows what a look into some files gave.
+    fn take(&self, looked: Vec<LookedAt<'_>>, outcome: &mut Refreshed) {
+        let mut found = Vec::with_capacity(looked.len());
+        let mut gone = Vec::new();
+        for (named, result) in looked {
+            match result {
+                Ok(Some(read)) => {
+                    outcome.changed += 1;
+                    found.push(read);
+                }
+                // It went away since its folder was listed.
+                Ok(None) => gone.push((named.tool, named.file.clone())),
+                Err(cause) => {
+                    // What is known of another tool's sessions stays, for
+                    // the time being; its state gets it tried again.
+                    if named.tool == Tool::Ibid || !self.is_known(named) {
+                        found.push(unreadable(named, &cause));
+                    }
+                    outcome.notices.push(Notice::Unreadable {
+                        file: named.file.clone(),
+                        cause,
+                    });
+                }
+            }
+        }
+        self.keep(&found, &gone);
     }
 
     fn is_known(&self, named: &Named) -> bool {
@@ -279,7 +375,7 @@ impl Library {
         let Some(logs) = self.logs_of(named.tool) else {
             return Ok(None);
         };
-        let Some(looked) = logs.look(&named.file)? else {
+        let Some(looked) = logs.look(&named.file, named.seen)? else {
             return Ok(None);
         };
         if let (Tool::Ibid, Found::Sessions(sessions)) = (named.tool, &looked.found) {

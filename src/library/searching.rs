@@ -13,7 +13,9 @@ use super::texts::{
     Depth, SessionTexts, Terms, TextHits, TextMessage, TextQuery, Texts, TextsError,
 };
 use super::{CapturedLog, Library, Progress, Stamp};
+use crate::reference::Cause;
 use crate::session::{Millis, SessionId};
+use crate::source::Databases;
 use crate::threads::{in_background, lock};
 use crate::tool::Tool;
 
@@ -64,7 +66,33 @@ struct Read<'a> {
     id: &'a SessionId,
     stamp: Stamp,
     when: Millis,
-    log: CapturedLog,
+    log: Result<CapturedLog, Cause>,
+}
+
+/// How much of what was said can be searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextsStanding {
+    /// How many sessions are in the index as they are now.
+    pub indexed: usize,
+    /// How many there are.
+    pub of: usize,
+    /// Those that could not be read the last time, and why.
+    pub unread: Vec<(SessionId, String)>,
+}
+
+impl TextsStanding {
+    /// Whether an answer leaves nothing out.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.indexed == self.of
+    }
+
+    /// How many sessions are still to be read, as far as they can be.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        let missing = self.of.saturating_sub(self.indexed);
+        missing.saturating_sub(self.unread.len())
+    }
 }
 
 impl Searchable {
@@ -89,29 +117,26 @@ impl Library {
     /// stops early when cancelled, with what was read so far kept.
     ///
     /// # Errors
-    /// When the index can't be used. A session that can't be read is left out.
+    /// When the index can't be used. A session that can't be read is left out:
+    /// [`texts_standing`](Self::texts_standing) tells which.
     pub fn index_texts(
         &self,
         cancel: &CancellationToken,
         on_progress: &mut dyn FnMut(Progress),
     ) -> Result<(), TextsError> {
         let texts = &self.shared.texts;
-        let with_subagents = self.shared.show_subagents;
-        let known = self.ask(|c| cache::searchable(c, with_subagents).map(Some));
-        let Some(mut known) = known else {
+        // One that takes the place of another holds nothing of these.
+        let file = texts.file();
+        let Some(known) = self.searchable() else {
             return Ok(());
         };
-        known.retain(|one| self.logs_of(one.place.tool).is_some());
         // What is not listed yet is not gone.
         if lock(&self.shared.stored).is_complete && !cancel.is_cancelled() {
             let kept: HashSet<SessionId> = known.iter().map(|one| one.id.clone()).collect();
             texts.forget_others(&kept)?;
         }
-        let states: Vec<_> = known
-            .iter()
-            .map(|one| (one.id.clone(), one.stamp()))
-            .collect();
-        let unread = by_file(&known, &texts.stale(&states)?);
+        let unread = by_file(&known, &texts.stale(&states(&known))?);
+        let databases = Databases::default();
         let total = unread.iter().map(|file| file.ids.len()).sum();
         let mut done = 0;
         for batch in unread.chunks(BATCH_FILES) {
@@ -119,56 +144,116 @@ impl Library {
                 break;
             }
             on_progress(Progress { done, total });
-            self.index_batch(texts, batch, cancel)?;
+            self.index_batch(texts, batch, &databases, cancel)?;
             done += batch.iter().map(|file| file.ids.len()).sum::<usize>();
         }
         if total > 0 {
             on_progress(Progress { done, total });
         }
+        if !cancel.is_cancelled() {
+            *lock(&self.shared.texts_file) = file.or_else(|| texts.file());
+        }
         Ok(())
+    }
+
+    /// How much of what was said can be searched now. Blocks.
+    ///
+    /// # Errors
+    /// When the index can't be used.
+    pub fn texts_standing(&self) -> Result<TextsStanding, TextsError> {
+        self.make_cache();
+        let texts = &self.shared.texts;
+        let known = self.searchable().unwrap_or_default();
+        let stale = texts.stale(&states(&known))?;
+        let missing: HashSet<&SessionId> = stale
+            .iter()
+            .filter_map(|at| Some(&known.get(*at)?.id))
+            .collect();
+        let mut unread = texts.problems()?;
+        unread.retain(|(id, _)| missing.contains(id));
+        Ok(TextsStanding {
+            indexed: known.len() - stale.len(),
+            of: known.len() + self.listed_beside(&known),
+            unread,
+        })
+    }
+
+    /// How many more sessions are listed, with something in them that can be
+    /// read: while others write to the cache, it may not take up all.
+    fn listed_beside(&self, known: &[Searchable]) -> usize {
+        let known: HashSet<&str> = known.iter().map(|one| one.id.as_str()).collect();
+        let index = self.index();
+        let listed = (0..).map_while(|row| Some((index.row(row)?, index.get(row)?)));
+        listed
+            .filter(|(row, entry)| row.is_stored() && !entry.is_unread)
+            .filter(|(_, entry)| !known.contains(entry.id))
+            .count()
+    }
+
+    /// Whether the index that [`index_texts`](Self::index_texts) filled is gone,
+    /// with the file that it was in. A refresh and another filling mend that.
+    #[must_use]
+    pub fn has_lost_texts(&self) -> bool {
+        let filled = *lock(&self.shared.texts_file);
+        filled.is_some_and(|filled| self.shared.texts.file() != Some(filled))
+    }
+
+    /// Every session whose text can be searched; `None` where the cache can't
+    /// tell.
+    fn searchable(&self) -> Option<Vec<Searchable>> {
+        let with_subagents = self.shared.show_subagents;
+        let mut known = self.ask(|c| cache::searchable(c, with_subagents).map(Some))?;
+        known.retain(|one| self.logs_of(one.place.tool).is_some());
+        Some(known)
     }
 
     fn index_batch(
         &self,
         texts: &Texts,
         batch: &[Unread],
+        databases: &Databases,
         cancel: &CancellationToken,
     ) -> Result<(), TextsError> {
         let read: Vec<Vec<Read<'_>>> = in_background(|| {
             let files = batch.par_iter().filter(|_| !cancel.is_cancelled());
-            files.map(|file| self.captures(file)).collect()
+            files.map(|file| self.captures(file, databases)).collect()
         });
-        let read: Vec<Read<'_>> = read.into_iter().flatten().collect();
-        let messages: Vec<Vec<TextMessage<'_>>> = read.iter().map(messages).collect();
-        let sessions: Vec<SessionTexts<'_>> = read
+        let mut whole: Vec<(&Read<'_>, Vec<TextMessage<'_>>)> = Vec::new();
+        let mut problems: Vec<(SessionId, String)> = Vec::new();
+        for read in read.iter().flatten() {
+            match &read.log {
+                Ok(log) => whole.push((read, messages(log, read.when))),
+                Err(cause) => problems.push((read.id.clone(), cause.to_string())),
+            }
+        }
+        let sessions: Vec<SessionTexts<'_>> = whole
             .iter()
-            .zip(&messages)
             .map(|(read, messages)| SessionTexts {
                 id: read.id,
                 stamp: read.stamp,
                 messages,
             })
             .collect();
-        texts.put(&sessions)
+        texts.put(&sessions)?;
+        texts.put_problems(&problems)
     }
 
-    /// The sessions of a file as they are now. One that can't be read keeps
-    /// what is known of it, and is tried again.
-    fn captures<'a>(&self, file: &'a Unread) -> Vec<Read<'a>> {
+    /// The sessions of a file as they are now, but for those that are gone. One
+    /// that can't be read keeps what is known of it, and is tried again.
+    fn captures<'a>(&self, file: &'a Unread, databases: &Databases) -> Vec<Read<'a>> {
         let Some(logs) = self.logs_of(file.tool) else {
             return Vec::new();
         };
-        let read = logs.captures(&file.file, &file.ids);
+        let read = logs.captures(&file.file, &file.ids, databases);
         let known = file.ids.iter().zip(&file.states);
         known
             .zip(read)
             .filter_map(|((id, (stamp, when)), read)| {
-                let log = read.ok()??;
                 Some(Read {
                     id,
                     stamp: *stamp,
                     when: *when,
-                    log,
+                    log: read.transpose()?,
                 })
             })
             .collect()
@@ -217,15 +302,12 @@ impl Library {
             stored.cache(self.shared.cache_path.as_ref());
         });
     }
+}
 
-    /// Forgets all that was said, so that it is read anew. Blocks.
-    ///
-    /// # Errors
-    /// When the index can't be used.
-    pub fn forget_texts(&self) -> Result<(), TextsError> {
-        self.make_cache();
-        self.shared.texts.clear()
-    }
+/// The sessions and the states that they are known in.
+fn states(known: &[Searchable]) -> Vec<(SessionId, Stamp)> {
+    let known = known.iter();
+    known.map(|one| (one.id.clone(), one.stamp())).collect()
 }
 
 /// The sessions to be read, by their files; those come first whose newest
@@ -253,14 +335,14 @@ fn by_file(known: &[Searchable], stale: &[usize]) -> Vec<Unread> {
     files
 }
 
-/// What was said in a session. When is not known message by message, so all
-/// were said when something last happened in it.
-fn messages<'a>(read: &'a Read<'_>) -> Vec<TextMessage<'a>> {
-    let items = read.log.capture.conversation.iter();
+/// What was said in a session. A message that does not tell when was said when
+/// something last happened in it.
+fn messages(log: &CapturedLog, last: Millis) -> Vec<TextMessage<'_>> {
+    let items = log.capture.conversation.iter();
     items
         .map(|item| TextMessage {
             role: item.role,
-            when: read.when,
+            when: Some(item.time).filter(|time| time.0 > 0).unwrap_or(last),
             text: &item.text,
         })
         .collect()

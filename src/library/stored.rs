@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::files::{CapturedLog, LogFile, LogFiles, Place, Scanned, Stamp};
+use super::files::{CapturedLog, LogFile, LogFiles, Place, Scanned};
 use crate::reference::Cause;
 use crate::session::{Header, SessionId};
 use crate::store::{self, Home, SessionFile, file_name, log};
@@ -38,11 +38,7 @@ fn log_file(file: SessionFile) -> LogFile {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default(),
-        stamp: Stamp {
-            size: file.size,
-            mtime_ns: i64::try_from(file.mtime_ns).unwrap_or(i64::MAX),
-            inode: file.inode,
-        },
+        stamp: file.stamp,
         id: file.id,
     }
 }

@@ -59,7 +59,8 @@ pub struct SessionTexts<'a> {
 pub struct TextMessage<'a> {
     /// Whose words they are.
     pub role: Role,
-    /// When it was said, as far as that is known. No reason to write a
+    /// When it was said, or else when something last happened in the session.
+    /// No reason to write a
     /// message again: one that is in the index keeps its time.
     pub when: Millis,
     /// The words.
@@ -124,7 +125,7 @@ pub struct TextHit {
 impl Texts {
     /// The index in this database, or in memory. Touches no disk yet. Where
     /// the file is missing, it is made; one that holds other tables keeps
-    /// them.
+    /// them; where there can be none, memory takes its place.
     #[must_use]
     pub fn open(path: Option<PathBuf>) -> Self {
         Self {
@@ -169,11 +170,43 @@ impl Texts {
         writing::put(&self.database, sessions)
     }
 
-    /// Removes these sessions.
+    /// Takes note of sessions that can't be read, and why. What is in the index
+    /// of them stays; being read the next time makes that forgotten.
     ///
     /// # Errors
-    /// When the database can't be used. Some may be gone then.
-    pub fn forget(&self, ids: &[SessionId]) -> Result<(), TextsError> {
+    /// When the database can't be used.
+    pub fn put_problems(&self, problems: &[(SessionId, String)]) -> Result<(), TextsError> {
+        writing::put_problems(&self.database, problems)
+    }
+
+    /// The sessions that could not be read the last time, and why, by their
+    /// ids.
+    ///
+    /// # Errors
+    /// When the database can't be used, or its index can't be asked.
+    pub fn problems(&self) -> Result<Vec<(SessionId, String)>, TextsError> {
+        self.database.with(Purpose::Reading, |connection| {
+            connection
+                .prepare_cached("SELECT rowid FROM texts_index LIMIT 1")?
+                .exists([])?;
+            let mut statement =
+                connection.prepare_cached("SELECT id, problem FROM texts_problems ORDER BY id")?;
+            let rows = statement.query_map([], |row| {
+                let id: String = row.get(0)?;
+                Ok((id.into(), row.get(1)?))
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Which file it is in, where it is in one: another one holds nothing of
+    /// what was put in before.
+    pub(super) fn file(&self) -> Option<u64> {
+        self.database.file()
+    }
+
+    /// Removes these sessions.
+    fn forget(&self, ids: &[SessionId]) -> Result<(), TextsError> {
         writing::forget(&self.database, ids)
     }
 
@@ -183,7 +216,9 @@ impl Texts {
     /// When the database can't be used. Some may be gone then.
     pub fn forget_others(&self, kept: &HashSet<SessionId>) -> Result<(), TextsError> {
         let ids: Vec<SessionId> = self.database.with(Purpose::Reading, |connection| {
-            let mut statement = connection.prepare_cached("SELECT id FROM texts_sessions")?;
+            let mut statement = connection.prepare_cached(
+                "SELECT id FROM texts_sessions UNION SELECT id FROM texts_problems",
+            )?;
             let ids = statement.query_map([], |row| row.get(0).map(|id: String| id.into()))?;
             ids.collect::<Result<_, _>>()
         })?;
@@ -191,10 +226,11 @@ impl Texts {
         self.forget(&gone)
     }
 
-    /// Empties the index, so that all sessions are stale.
+    /// Empties the index, so that all sessions are stale; one of another version
+    /// too, even of a newer one.
     ///
     /// # Errors
-    /// When the database can't be used.
+    /// When the database can't be used, or is damaged.
     pub fn clear(&self) -> Result<(), TextsError> {
         self.database.clear()
     }

@@ -72,6 +72,7 @@ impl Library {
                         tool: Tool::Ibid,
                         file: file.clone(),
                         id: Some(header.id.clone()),
+                        seen: None,
                     })
                     .collect()
             });

@@ -11,7 +11,7 @@ use super::piece::Piece;
 use super::prompt::{Side, finish, object};
 use super::reading::{self, Sink};
 use super::verdict::Report;
-use super::{FinishReason, Request};
+use super::{Api, FinishReason, Request};
 
 /// The version of the API that every request names.
 pub(super) const VERSION: &str = "2023-06-01";
@@ -47,7 +47,7 @@ pub(super) fn body(request: &Request) -> Vec<u8> {
     if let (Some(system), Some(map)) = (prompt.system, body.as_object_mut()) {
         map.insert("system".to_owned(), system.into());
     }
-    finish(body, options, &["model", "messages", "stream"])
+    finish(body, options, Api::Anthropic.own_keys())
 }
 
 fn text_block(text: String) -> Value {

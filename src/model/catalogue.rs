@@ -63,6 +63,8 @@ impl Facts {
             name: self.name.clone().unwrap_or_else(|| id.to_owned()),
             context_window: self.context_window,
             max_output: self.max_output,
+            input_price: self.input_price,
+            output_price: self.output_price,
         }
     }
 }
@@ -74,7 +76,8 @@ impl From<&ModelInfo> for Facts {
             name: Some(info.name.clone()).filter(|name| *name != info.id),
             context_window: info.context_window,
             max_output: info.max_output,
-            ..Self::default()
+            input_price: info.input_price,
+            output_price: info.output_price,
         }
     }
 }
@@ -156,6 +159,31 @@ impl Catalogue {
             }
         }
         self
+    }
+
+    /// The same with what the settings say of a provider's models over it. A
+    /// server that is told which windows to set up, `most` unless the settings
+    /// ask for more, has none that are larger and none that are not known.
+    #[must_use]
+    pub fn settled(
+        self,
+        provider: &str,
+        most: Option<u64>,
+        said: &BTreeMap<String, Facts>,
+    ) -> Self {
+        let layer = Layer::from([(provider.to_owned(), said.clone())]);
+        let mut all = self.with(Origin::Settings, layer);
+        let models = all.entries.get_mut(provider);
+        let (Some(most), Some(models)) = (most, models) else {
+            return all;
+        };
+        for (id, entry) in models {
+            let said = said.get(id).and_then(|facts| facts.context_window);
+            let known = entry.facts.context_window;
+            let up_to = known.map_or(most, |window| window.min(most));
+            entry.facts.context_window = said.or(Some(up_to));
+        }
+        all
     }
 
     /// What is known of the models of one provider, alone.
@@ -259,6 +287,48 @@ mod tests {
         assert_eq!(origins, ["shipped", "server", "settings"]);
         assert_eq!(entry.facts.info("p", "m").name, "M");
         assert_eq!(window(1).info("p", "m").name, "m");
+    }
+
+    #[test]
+    fn a_window_that_the_server_is_told_is_bounded_unless_the_settings_ask_for_it() {
+        let models = |models: &[(&str, Facts)]| -> BTreeMap<String, Facts> {
+            let models = models.iter().cloned();
+            models.map(|(id, facts)| (id.to_owned(), facts)).collect()
+        };
+        let told = models(&[
+            ("small", window(5)),
+            ("large", window(50)),
+            ("asked", window(50)),
+        ]);
+        let said = models(&[("asked", window(30)), ("named", Facts::default())]);
+        let known =
+            Catalogue::default().with(Origin::Server, Layer::from([("p".to_owned(), told)]));
+        let windows = |most| -> Vec<(String, Option<u64>)> {
+            let settled = known.clone().settled("p", most, &said);
+            let models = settled.models("p");
+            models
+                .map(|(id, entry)| (id.to_owned(), entry.facts.context_window))
+                .collect()
+        };
+        let expected = |rows: [(&str, Option<u64>); 4]| rows.map(|(id, w)| (id.to_owned(), w));
+        assert_eq!(
+            windows(Some(10)),
+            expected([
+                ("asked", Some(30)),
+                ("large", Some(10)),
+                ("named", Some(10)),
+                ("small", Some(5))
+            ])
+        );
+        assert_eq!(
+            windows(None),
+            expected([
+                ("asked", Some(30)),
+                ("large", Some(50)),
+                ("named", None),
+                ("small", Some(5))
+            ])
+        );
     }
 
     #[test]

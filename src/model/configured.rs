@@ -1,16 +1,17 @@
 //! A server as the person's settings have it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::future::ready;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt as _};
 
 use super::catalogue::{Catalogue, Layer, Origin};
 use super::{
-    AnswerStream, Endpoint, Facts, HttpProvider, ModelError, ModelInfo, Provider, Request,
-    RequestConfig,
+    Access, AnswerStream, Endpoint, Facts, HttpProvider, KeySource, ModelError, ModelInfo,
+    Provider, Request, RequestConfig,
 };
 
 /// A provider whose models are known by four layers, each over the one before:
@@ -22,11 +23,11 @@ use super::{
 #[derive(Debug)]
 pub struct Configured {
     name: String,
-    asked: Result<HttpProvider, ModelError>,
-    /// The same server, to be asked for its models: what is known already
-    /// would stand in the way of what it tells.
-    lists: Result<HttpProvider, ModelError>,
+    key: Option<Key>,
+    server: Result<HttpProvider, ModelError>,
     known: Catalogue,
+    /// The largest window that its server sets up, where it is told so.
+    most_window: Option<u64>,
     told: RwLock<BTreeMap<String, Facts>>,
     said: BTreeMap<String, Facts>,
 }
@@ -38,22 +39,32 @@ impl Configured {
     #[must_use]
     pub fn new(endpoint: &Endpoint, known: &Catalogue, said: BTreeMap<String, Facts>) -> Self {
         let name = endpoint.name.clone();
-        let mine = known.of(&name);
-        let settled = settled(&name, &mine, &BTreeMap::new(), &said);
-        let with = |models| {
-            HttpProvider::new(Endpoint {
-                models,
-                ..endpoint.clone()
-            })
-        };
         Self {
-            asked: with(settled),
-            lists: with(Vec::new()),
-            known: mine,
+            // What is known already would stand in the way of what it tells.
+            server: HttpProvider::new(Endpoint {
+                models: Vec::new(),
+                ..endpoint.clone()
+            }),
+            known: known.of(&name),
+            most_window: endpoint.most_window(),
             told: RwLock::default(),
             said,
+            key: endpoint.key.clone().map(Key),
             name,
         }
+    }
+
+    /// What is known of a model. A server may have models that nothing names,
+    /// so one that is not known is one without facts.
+    fn info(&self, model: &str) -> ModelInfo {
+        let known = self.models().into_iter().find(|info| info.id == model);
+        known.unwrap_or_else(|| {
+            let facts = Facts {
+                context_window: self.most_window,
+                ..Facts::default()
+            };
+            facts.info(&self.name, model)
+        })
     }
 
     /// What its server tells of its models at this moment, and nothing else.
@@ -61,7 +72,7 @@ impl Configured {
     /// # Errors
     /// What asking meets.
     pub async fn tells(&self) -> Result<Vec<ModelInfo>, ModelError> {
-        self.lists
+        self.server
             .as_ref()
             .map_err(Clone::clone)?
             .list_models()
@@ -69,23 +80,13 @@ impl Configured {
     }
 }
 
-/// What is known of all models of a provider.
-fn settled(
-    provider: &str,
-    known: &Catalogue,
-    told: &BTreeMap<String, Facts>,
-    said: &BTreeMap<String, Facts>,
-) -> Vec<ModelInfo> {
-    let layer =
-        |facts: &BTreeMap<String, Facts>| Layer::from([(provider.to_owned(), facts.clone())]);
-    let catalogue = known
-        .clone()
-        .with(Origin::Server, layer(told))
-        .with(Origin::Settings, layer(said));
-    let models = catalogue.models(provider);
-    models
-        .map(|(id, entry)| entry.facts.info(provider, id))
-        .collect()
+/// Where the key comes from, which prints as nothing.
+struct Key(Arc<dyn KeySource>);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Key")
+    }
 }
 
 impl Provider for Configured {
@@ -95,15 +96,18 @@ impl Provider for Configured {
 
     fn models(&self) -> Vec<ModelInfo> {
         let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
-        settled(&self.name, &self.known, &told, &self.said)
+        let told = Layer::from([(self.name.clone(), told.clone())]);
+        let known = self.known.clone().with(Origin::Server, told);
+        let all = known.settled(&self.name, self.most_window, &self.said);
+        let models = all.models(&self.name);
+        models
+            .map(|(id, entry)| entry.facts.info(&self.name, id))
+            .collect()
     }
 
-    /// Asks nobody. A server may have models that nothing names, so one that
-    /// is not known is one without facts.
+    /// Asks nobody.
     fn model_info<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Result<ModelInfo, ModelError>> {
-        let known = self.models().into_iter().find(|info| info.id == model);
-        let info = known.unwrap_or_else(|| Facts::default().info(&self.name, model));
-        Box::pin(ready(Ok(info)))
+        Box::pin(ready(Ok(self.info(model))))
     }
 
     fn list_models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
@@ -115,16 +119,20 @@ impl Provider for Configured {
         })
     }
 
+    fn access(&self) -> Access {
+        Access::of(self.key.as_ref().map(|key| &*key.0))
+    }
+
     fn config(&self, model: &str) -> RequestConfig {
-        match &self.asked {
-            Ok(provider) => provider.config(model),
+        match &self.server {
+            Ok(server) => server.config_of(&self.info(model)),
             Err(_) => RequestConfig::plain(&self.name, model),
         }
     }
 
     fn stream(&self, request: Request) -> AnswerStream {
-        match &self.asked {
-            Ok(provider) => provider.stream(request),
+        match &self.server {
+            Ok(server) => server.stream(request),
             Err(error) => stream::once(ready(Err(error.clone()))).boxed(),
         }
     }
@@ -151,13 +159,13 @@ mod tests {
             .collect()
     }
 
-    fn configured(base_url: &str) -> Configured {
+    fn configured(api: Api) -> Configured {
         let known = Layer::from([
             ("p".to_owned(), facts(&[("a", 1), ("b", 1), ("c", 1)])),
             ("q".to_owned(), facts(&[("other", 1)])),
         ]);
         let known = Catalogue::default().with(Origin::Shipped, known);
-        let endpoint = Endpoint::new("p", Api::OpenaiChat, base_url);
+        let endpoint = Endpoint::new("p", api, "http://localhost:1/v1");
         Configured::new(&endpoint, &known, facts(&[("c", 3)]))
     }
 
@@ -169,7 +177,7 @@ mod tests {
 
     #[test]
     fn settings_hold_over_what_the_server_told_and_that_over_what_was_known() {
-        let provider = configured("http://localhost:1/v1");
+        let provider = configured(Api::OpenaiChat);
         assert_eq!(
             windows(&provider, &["a", "b", "c"]),
             [Some(1), Some(1), Some(3)]
@@ -185,9 +193,23 @@ mod tests {
 
     #[test]
     fn a_model_that_nothing_names_can_be_used_without_a_window() {
-        let provider = configured("http://localhost:1/v1");
+        let provider = configured(Api::OpenaiChat);
         let info = provider.model_info("new").now_or_never().unwrap().unwrap();
         assert_eq!((info.id.as_str(), info.name.as_str()), ("new", "new"));
         assert_eq!(info.context_window, None);
+    }
+
+    #[test]
+    fn an_ollama_model_has_the_window_that_its_server_is_told_to_set_up() {
+        let provider = configured(Api::Ollama);
+        *provider.told.write().unwrap() = facts(&[("a", 131_072), ("b", 4_096)]);
+        assert_eq!(
+            windows(&provider, &["a", "b", "new"]),
+            [Some(16_384), Some(4_096), Some(16_384)]
+        );
+        for (model, window) in [("a", 16_384), ("b", 4_096), ("new", 16_384)] {
+            let options = provider.config(model).options;
+            assert_eq!(options.num_ctx, Some(window), "{model}");
+        }
     }
 }

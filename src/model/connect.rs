@@ -10,6 +10,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls_platform_verifier::Verifier;
 use secrecy::{ExposeSecret, SecretString};
+use url::Host;
 
 use super::{Endpoint, ModelError};
 
@@ -34,6 +35,9 @@ pub(super) fn client(endpoint: &Endpoint) -> Result<Client, ModelError> {
     builder = match (&endpoint.proxy, proxy(endpoint)?) {
         (_, Some(proxy)) => builder.proxy(proxy),
         (Some(_), None) => builder.no_proxy(),
+        // What is said to a server on this machine stays on it, whatever the
+        // environment says: it is seldom meant for such an address.
+        (None, None) if is_here(&base_url(endpoint)?) => builder.no_proxy(),
         (None, None) => builder,
     };
     builder.build().map_err(|error| {
@@ -54,24 +58,34 @@ fn base_url(endpoint: &Endpoint) -> Result<Url, ModelError> {
         wrong(
             endpoint,
             format!(
-                "\"base_url\" {:?} is no address ({error})",
+                "\"base-url\" {:?} is no address ({error})",
                 endpoint.base_url
             ),
         )
     })?;
     // What holds a password is not repeated.
     if !url.username().is_empty() || url.password().is_some() {
-        let what = "\"base_url\" holds a name or a password; set a header instead";
+        let what = "\"base-url\" holds a name or a password; set a header instead";
         return Err(wrong(endpoint, what));
     }
     if !matches!(url.scheme(), "http" | "https") || url.query().is_some() {
         let what = format!(
-            "\"base_url\" {:?} must be an address with http or https, without \"?\"",
+            "\"base-url\" {:?} must be an address with http or https, without \"?\"",
             endpoint.base_url
         );
         return Err(wrong(endpoint, what));
     }
     Ok(url)
+}
+
+/// Whether an address is one of this machine itself.
+fn is_here(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+        None => false,
+    }
 }
 
 /// The endpoint's further headers. They are never shown.
@@ -161,7 +175,7 @@ fn verifier(endpoint: &Endpoint, provider: Arc<CryptoProvider>) -> Result<Verifi
     let mut extra = Vec::new();
     if let Some(path) = &endpoint.ca_file {
         let unread =
-            |why: String| wrong(endpoint, format!("\"ca_file\" {}: {why}", path.display()));
+            |why: String| wrong(endpoint, format!("\"ca-file\" {}: {why}", path.display()));
         let certificates = CertificateDer::pem_file_iter(path)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(|error| unread(error.to_string()))?;
@@ -173,7 +187,7 @@ fn verifier(endpoint: &Endpoint, provider: Arc<CryptoProvider>) -> Result<Verifi
     Verifier::new_with_extra_roots(extra, provider).map_err(|error| {
         wrong(
             endpoint,
-            format!("there are no certificates to trust ({error}); set \"ca_file\""),
+            format!("there are no certificates to trust ({error}); set \"ca-file\""),
         )
     })
 }

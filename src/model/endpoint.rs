@@ -1,5 +1,6 @@
 //! Where a provider's server is, what it speaks, and how it is to be asked.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ pub use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::ModelInfo;
+use super::prompt::merge;
+use super::{KeyError, KeyStanding, ModelInfo};
 use crate::reference::Cause;
 
 /// The wire formats.
@@ -62,6 +64,12 @@ pub trait KeySource: Send + Sync {
     /// # Errors
     /// Why there is none; it becomes `MODEL_KEY`, and must not hold the key.
     fn key(&self) -> BoxFuture<'_, Result<SecretString, Cause>>;
+
+    /// How things stand with it, without running anything.
+    ///
+    /// # Errors
+    /// What getting the key would fail with, as far as that can be told.
+    fn standing(&self) -> Result<KeyStanding, KeyError>;
 }
 
 /// A key that is there already.
@@ -80,6 +88,10 @@ impl KeySource for FixedKey {
     fn key(&self) -> BoxFuture<'_, Result<SecretString, Cause>> {
         Box::pin(ready(Ok(self.0.clone())))
     }
+
+    fn standing(&self) -> Result<KeyStanding, KeyError> {
+        Ok(KeyStanding::There)
+    }
 }
 
 /// What shapes a request beside its messages. With the wire format, the model
@@ -90,7 +102,8 @@ pub struct Options {
     /// The most tokens of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u64>,
-    /// The context window that an Ollama server is to set up, in tokens.
+    /// The context window that an Ollama server is to set up, in tokens. Of an
+    /// [`Endpoint`] it is the most that is asked for, whatever a model has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_ctx: Option<u64>,
     /// More keys of the body, as they stand. They take the place of what would
@@ -100,6 +113,21 @@ pub struct Options {
 }
 
 impl Options {
+    /// These options, and those of `under` where they say nothing. Objects
+    /// among the further keys are joined.
+    #[must_use]
+    pub fn over(self, under: Self) -> Self {
+        let mut extra = under.extra;
+        for (key, value) in &self.extra {
+            merge(&mut extra, key, value);
+        }
+        Self {
+            max_output: self.max_output.or(under.max_output),
+            num_ctx: self.num_ctx.or(under.num_ctx),
+            extra,
+        }
+    }
+
     /// Whether they shape nothing.
     #[must_use]
     pub fn is_default(&self) -> bool {
@@ -133,12 +161,15 @@ pub struct Endpoint {
     /// Certificates (PEM) to trust beside those of the system.
     pub ca_file: Option<PathBuf>,
     /// The proxy to use (`http`, `https`, `socks5` or `socks5h`); `None` for the
-    /// one that the environment names, the empty text for none at all.
+    /// one that the environment names, unless the server is on this machine;
+    /// the empty text for none at all.
     pub proxy: Option<String>,
     /// What is known of its models without asking it.
     pub models: Vec<ModelInfo>,
     /// What shapes each request.
     pub options: Options,
+    /// What shapes requests to single models beside that, by their ids.
+    pub model_options: BTreeMap<String, Options>,
 }
 
 impl Endpoint {
@@ -147,6 +178,13 @@ impl Endpoint {
     /// The longest silence, where nothing else is set: a model may think for
     /// minutes, or first be loaded.
     pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
+
+    /// The largest window that an Ollama server is asked to set up, in tokens,
+    /// where nothing else is set. The server takes memory for all of it when it
+    /// loads the model, about 2 GB with 8 billion weights, so that a model's
+    /// own window of 128,000 tokens is no choice to make unasked. Unless it is
+    /// told, it sets up a few thousand and cuts off what is longer in silence.
+    pub const NUM_CTX: u64 = 16_384;
 
     /// A server without a key, with the usual time limits.
     pub fn new(name: impl Into<String>, api: Api, base_url: impl Into<String>) -> Self {
@@ -163,7 +201,35 @@ impl Endpoint {
             proxy: None,
             models: Vec::new(),
             options: Options::default(),
+            model_options: BTreeMap::new(),
         }
+    }
+}
+
+impl Endpoint {
+    /// The largest window that its server sets up unless more is asked for one
+    /// model; `None` where the server sets up what the model has.
+    pub(crate) fn most_window(&self) -> Option<u64> {
+        let is_told = self.api == Api::Ollama;
+        is_told.then(|| self.options.num_ctx.unwrap_or(Self::NUM_CTX))
+    }
+
+    /// What shapes requests to this model, of which this is known.
+    pub(crate) fn options(&self, model: &ModelInfo) -> Options {
+        let own = self.model_options.get(&model.id).cloned();
+        let own = own.unwrap_or_default();
+        let window = self.most_window().map(|most| {
+            let known = model.context_window.map_or(most, |window| window.min(most));
+            own.num_ctx.unwrap_or(known)
+        });
+        let mut options = own.over(self.options.clone());
+        options.num_ctx = window;
+        // Only this format must be told; for the others, no limit of ours is
+        // better than one that was true yesterday.
+        if self.api == Api::Anthropic {
+            options.max_output = options.max_output.or(model.max_output);
+        }
+        options
     }
 }
 

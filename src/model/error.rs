@@ -183,7 +183,7 @@ impl NetworkFault {
         match self {
             Self::Name => "check the address and the network",
             Self::Connect => "check that the server runs, the address and the proxy",
-            Self::Tls => "check the clock, the certificates and \"ca_file\"",
+            Self::Tls => "check the clock, the certificates and \"ca-file\"",
             Self::Broken => "ask again",
         }
     }
@@ -216,9 +216,9 @@ impl TimeLimit {
     #[must_use]
     pub fn setting(self) -> &'static str {
         match self {
-            Self::Connect => "connect_timeout",
-            Self::Idle => "idle_timeout",
-            Self::Total => "total_timeout",
+            Self::Connect => "connect-timeout",
+            Self::Idle => "idle-timeout",
+            Self::Total => "total-timeout",
         }
     }
 }

@@ -13,7 +13,7 @@ use super::piece::Piece;
 use super::prompt::{Side, finish, object};
 use super::reading::{self, Sink};
 use super::verdict::Report;
-use super::{FinishReason, Request};
+use super::{Api, FinishReason, Request};
 
 /// The address of a model behind the base URL. Whatever the model's name
 /// holds, it stays one segment of the path.
@@ -54,7 +54,7 @@ pub(super) fn body(request: &Request) -> Vec<u8> {
             map.insert("generationConfig".to_owned(), config);
         }
     }
-    finish(body, options, &["contents"])
+    finish(body, options, Api::Gemini.own_keys())
 }
 
 fn parts(texts: Vec<String>) -> Value {

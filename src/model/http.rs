@@ -3,7 +3,7 @@
 //! Every limit and every error is told apart here. No redirect is followed: a
 //! key goes to the host that the settings name, and to no other.
 
-use std::error::Error as _;
+use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -232,48 +232,66 @@ impl Context {
         if error.is_timeout() && error.is_connect() {
             return self.timeout(TimeLimit::Connect, self.connect_timeout);
         }
-        let fault = fault(&error);
-        // The innermost cause is the one that tells; those around it repeat
-        // that a request failed. The address is left out: it tells nothing new.
+        // The address is left out: it tells nothing new.
         let error = error.without_url();
-        let mut innermost: &dyn std::error::Error = &error;
-        while let Some(source) = innermost.source() {
-            innermost = source;
-        }
+        let (fault, what) = fault(&error);
         ModelError::Network {
             provider: self.provider.clone(),
             fault,
-            what: self.redactor.clean(&innermost.to_string()),
+            what: self.redactor.clean(&what),
         }
     }
 }
 
-fn fault(error: &reqwest::Error) -> NetworkFault {
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if is_tls(cause) {
-            return NetworkFault::Tls;
+/// What failed, and what is told of it.
+fn fault(error: &reqwest::Error) -> (NetworkFault, String) {
+    // The innermost cause is the one that tells; those around it repeat that a
+    // request failed.
+    let mut innermost: &(dyn Error + 'static) = error;
+    let mut is_name = false;
+    while let Some(source) = innermost.source() {
+        if let Some(tls) = tls_within(source) {
+            return (NetworkFault::Tls, tls_words(tls));
         }
         // The client has no type for it.
-        if cause.to_string() == "dns error" {
-            return NetworkFault::Name;
-        }
-        source = cause.source();
+        is_name |= source.to_string() == "dns error";
+        innermost = source;
     }
-    if error.is_connect() {
-        NetworkFault::Connect
-    } else {
-        NetworkFault::Broken
-    }
+    let fault = match () {
+        () if is_name => NetworkFault::Name,
+        () if error.is_connect() => NetworkFault::Connect,
+        () => NetworkFault::Broken,
+    };
+    (fault, innermost.to_string())
 }
 
-/// Whether TLS failed. Each layer may have wrapped it as an error of input or
-/// output, whose `source` passes over what it holds.
-fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
-    if error.is::<rustls::Error>() {
-        return true;
-    }
-    let io = error.downcast_ref::<std::io::Error>();
-    io.and_then(std::io::Error::get_ref)
-        .is_some_and(|held| is_tls(held))
+/// The failure of TLS in an error. Each layer may have wrapped it as an error
+/// of input or output, whose `source` passes over what it holds.
+fn tls_within<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
+    let io = || error.downcast_ref::<std::io::Error>()?.get_ref();
+    error
+        .downcast_ref()
+        .or_else(|| tls_within(io()? as &(dyn Error + 'static)))
+}
+
+/// What is wrong with a certificate, for people who have to see to it.
+fn tls_words(error: &rustls::Error) -> String {
+    use rustls::CertificateError as Wrong;
+    let words = match error {
+        // The latter is an authority of the same name as one that is trusted.
+        rustls::Error::InvalidCertificate(Wrong::UnknownIssuer | Wrong::BadSignature) => {
+            "its certificate is vouched for by nobody that is trusted here"
+        }
+        rustls::Error::InvalidCertificate(Wrong::Expired | Wrong::ExpiredContext { .. }) => {
+            "its certificate is no longer valid"
+        }
+        rustls::Error::InvalidCertificate(
+            Wrong::NotValidYet | Wrong::NotValidYetContext { .. },
+        ) => "its certificate is not valid yet",
+        rustls::Error::InvalidCertificate(
+            Wrong::NotValidForName | Wrong::NotValidForNameContext { .. },
+        ) => "its certificate is for another name",
+        other => return other.to_string(),
+    };
+    words.to_owned()
 }

@@ -48,6 +48,54 @@ pub enum KeyStanding {
     AtCommand,
 }
 
+/// How it stands with the key of a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The server asks for none.
+    NotNeeded,
+    /// It is there.
+    There,
+    /// A command gives it.
+    AtCommand,
+    /// There is none.
+    Missing(KeyError),
+}
+
+impl Access {
+    /// That of a provider with this key, or without one.
+    #[must_use]
+    pub fn of(key: Option<&dyn KeySource>) -> Self {
+        match key.map(KeySource::standing) {
+            None => Self::NotNeeded,
+            Some(Ok(KeyStanding::There)) => Self::There,
+            Some(Ok(KeyStanding::AtCommand)) => Self::AtCommand,
+            Some(Err(error)) => Self::Missing(error),
+        }
+    }
+
+    /// The word for it in JSON.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::NotNeeded => "not-needed",
+            Self::There => "there",
+            Self::AtCommand => "at-command",
+            Self::Missing(_) => "missing",
+        }
+    }
+
+    /// What lists say of it.
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::NotNeeded => "needs no key",
+            Self::There => "key is there",
+            Self::AtCommand => "key by command",
+            Self::Missing(_) => "no key",
+        }
+    }
+}
+
 /// Why there is no key. It never holds any of one.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum KeyError {
@@ -142,19 +190,6 @@ impl PlacedKey {
         }
     }
 
-    /// How things stand, without running anything.
-    ///
-    /// # Errors
-    /// What getting the key would fail with, as far as that can be told.
-    pub fn standing(&self) -> Result<KeyStanding, KeyError> {
-        match &self.place {
-            KeyPlace::Variables(names) => from_variables(names, self.lookup)?,
-            KeyPlace::File(path) => file::read(path)?,
-            KeyPlace::Command { .. } => return Ok(KeyStanding::AtCommand),
-        };
-        Ok(KeyStanding::There)
-    }
-
     /// The key itself.
     ///
     /// # Errors
@@ -183,6 +218,15 @@ impl std::fmt::Debug for PlacedKey {
 impl KeySource for PlacedKey {
     fn key(&self) -> BoxFuture<'_, Result<SecretString, Cause>> {
         Box::pin(async move { self.get().await.map_err(|error| Arc::new(error) as Cause) })
+    }
+
+    fn standing(&self) -> Result<KeyStanding, KeyError> {
+        match &self.place {
+            KeyPlace::Variables(names) => from_variables(names, self.lookup)?,
+            KeyPlace::File(path) => file::read(path)?,
+            KeyPlace::Command { .. } => return Ok(KeyStanding::AtCommand),
+        };
+        Ok(KeyStanding::There)
     }
 }
 

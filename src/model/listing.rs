@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::http::Server;
 use super::prompt::object;
-use super::{Api, Endpoint, ModelError, ModelInfo};
+use super::{Api, Endpoint, Facts, ModelError, ModelInfo};
 
 /// The most models that an Ollama server is asked about one by one.
 const MOST: usize = 200;
@@ -44,6 +44,8 @@ pub(super) fn merged(known: &[ModelInfo], told: Vec<ModelInfo>) -> Vec<ModelInfo
                 }
                 model.context_window = info.context_window.or(model.context_window);
                 model.max_output = info.max_output.or(model.max_output);
+                model.input_price = info.input_price.or(model.input_price);
+                model.output_price = info.output_price.or(model.output_price);
             }
             None => models.push(info.clone()),
         }
@@ -58,13 +60,11 @@ fn each(list: &Value, key: &str, read: impl Fn(&Value) -> Option<ModelInfo>) -> 
 }
 
 fn info(endpoint: &Endpoint, id: &str, name: Option<&Value>) -> ModelInfo {
-    ModelInfo {
-        provider: endpoint.name.clone(),
-        id: id.to_owned(),
-        name: name.and_then(Value::as_str).unwrap_or(id).to_owned(),
-        context_window: None,
-        max_output: None,
-    }
+    let facts = Facts {
+        name: name.and_then(Value::as_str).map(str::to_owned),
+        ..Facts::default()
+    };
+    facts.info(&endpoint.name, id)
 }
 
 fn first(model: &Value, pointers: &[&str]) -> Option<u64> {
@@ -99,6 +99,7 @@ fn openai_model(endpoint: &Endpoint, model: &Value) -> Option<ModelInfo> {
             "/context_length",
             "/context_window",
             "/max_context_length",
+            "/meta/n_ctx",
             "/meta/n_ctx_train",
         ],
     );
@@ -147,7 +148,7 @@ async fn ollama(server: &Server, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, 
             let question = object([("model", model.id.as_str().into())]).to_string();
             let answer = server.post("api/show", Bytes::from(question), Some(&model.id));
             let shown = answer.await?.json().await?;
-            model.context_window = ollama_window(&shown, endpoint.options.num_ctx);
+            model.context_window = ollama_window(&shown);
             Ok(model)
         })
         .buffered(AT_ONCE)
@@ -155,9 +156,8 @@ async fn ollama(server: &Server, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, 
         .await
 }
 
-/// The window that the server sets up: what the request asks for, else what
-/// the model's file says, and never more than the model has.
-fn ollama_window(shown: &Value, asked: Option<u64>) -> Option<u64> {
+/// The window that a model has, or less where its file says so.
+fn ollama_window(shown: &Value) -> Option<u64> {
     let facts = shown.get("model_info").and_then(Value::as_object);
     let most = facts.and_then(|facts| {
         let mut windows = facts
@@ -166,14 +166,13 @@ fn ollama_window(shown: &Value, asked: Option<u64>) -> Option<u64> {
         windows.find_map(|(_, value)| value.as_u64())
     });
     let parameters = shown.get("parameters").and_then(Value::as_str);
-    let set = parameters.and_then(|text| {
+    let set: Option<u64> = parameters.and_then(|text| {
         let mut lines = text.lines().filter_map(|line| line.strip_prefix("num_ctx"));
         lines.find_map(|value| value.trim().parse().ok())
     });
-    let window = asked.or(set);
-    match (window, most) {
-        (Some(window), Some(most)) => Some(window.min(most)),
-        (window, most) => window.or(most),
+    match (set, most) {
+        (Some(set), Some(most)) => Some(set.min(most)),
+        (set, most) => set.or(most),
     }
 }
 
@@ -218,6 +217,10 @@ mod tests {
                 json!({"id": "a", "meta": {"n_ctx_train": 9}}),
                 r#"a "a" Some(9) None"#,
             ),
+            (
+                json!({"id": "a", "meta": {"n_ctx": 4, "n_ctx_train": 9}}),
+                r#"a "a" Some(4) None"#,
+            ),
             (json!({"name": "no id"}), ""),
         ] {
             assert_eq!(told(openai_model(&endpoint, &model)), expected);
@@ -235,15 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn ollamas_window_is_what_is_set_up_and_never_more_than_the_model_has() {
-        let shown = json!({"model_info": {"llama.context_length": 131_072},
-            "parameters": "stop \"x\"\nnum_ctx                        8192"});
-        assert_eq!(ollama_window(&shown, None), Some(8192));
-        assert_eq!(ollama_window(&shown, Some(16_384)), Some(16_384));
-        assert_eq!(ollama_window(&shown, Some(1_000_000)), Some(131_072));
-        let shown = json!({"model_info": {"llama.context_length": 131_072}});
-        assert_eq!(ollama_window(&shown, None), Some(131_072));
-        assert_eq!(ollama_window(&json!({}), None), None);
+    fn an_ollama_model_tells_the_window_of_its_file_and_never_more_than_it_has() {
+        let shown = |file: &str| json!({"model_info": {"llama.context_length": 131_072}, "parameters": file});
+        let file = "stop \"x\"\nnum_ctx                        8192";
+        assert_eq!(ollama_window(&shown(file)), Some(8192));
+        assert_eq!(ollama_window(&shown("num_ctx 1000000")), Some(131_072));
+        assert_eq!(ollama_window(&shown("stop \"x\"")), Some(131_072));
+        assert_eq!(ollama_window(&json!({})), None);
     }
 
     #[test]

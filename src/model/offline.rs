@@ -4,6 +4,7 @@
 //! out, and for tests; it is no language model, and says so.
 
 mod answer;
+mod beside;
 mod sent;
 
 use std::future::ready;
@@ -14,7 +15,8 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use self::answer::Answer;
-use super::{AnswerStream, Delta, FinishReason, ModelError, ModelInfo, Provider, Request};
+use super::Request;
+use super::{AnswerStream, Delta, FinishReason, ModelError, ModelInfo, Provider, Purpose};
 use crate::reference::ports::ModelRoute;
 
 /// The provider's name.
@@ -88,6 +90,8 @@ fn info() -> ModelInfo {
         name: "Offline (no language model)".to_owned(),
         context_window: Some(CONTEXT_WINDOW),
         max_output: None,
+        input_price: None,
+        output_price: None,
     }
 }
 
@@ -106,13 +110,17 @@ fn known(model: &str) -> Result<(), ModelError> {
 /// of megabytes. Called off, it ends by itself and leaves nothing behind.
 async fn compose(request: Request) -> Result<Answer, ModelError> {
     known(&request.config.model)?;
-    tokio::task::spawn_blocking(move || Answer::to(&request.messages))
-        .await
-        .map_err(|panic| ModelError::Failed {
-            provider: PROVIDER.to_owned(),
-            model: MODEL.to_owned(),
-            cause: Arc::new(panic),
-        })
+    tokio::task::spawn_blocking(move || match request.purpose {
+        Purpose::Answer => Answer::to(&request.messages),
+        Purpose::Summary => beside::summary(&request.messages),
+        Purpose::Title => beside::title(&request.messages),
+    })
+    .await
+    .map_err(|panic| ModelError::Failed {
+        provider: PROVIDER.to_owned(),
+        model: MODEL.to_owned(),
+        cause: Arc::new(panic),
+    })
 }
 
 fn paced(answer: &Answer, pace: Duration) -> AnswerStream {

@@ -8,7 +8,7 @@ use super::piece::Piece;
 use super::prompt::{finish, object};
 use super::reading::{self, Sink};
 use super::verdict::Report;
-use super::{FinishReason, Request};
+use super::{Api, FinishReason, Request};
 
 /// The body of a request.
 pub(super) fn body(request: &Request) -> Vec<u8> {
@@ -28,7 +28,7 @@ pub(super) fn body(request: &Request) -> Vec<u8> {
     if let (false, Some(map)) = (settings.is_empty(), body.as_object_mut()) {
         map.insert("options".to_owned(), settings.into());
     }
-    finish(body, options, &["model", "messages", "stream"])
+    finish(body, options, Api::Ollama.own_keys())
 }
 
 #[derive(Deserialize)]

@@ -13,7 +13,7 @@ use super::piece::Piece;
 use super::prompt::{finish, object};
 use super::reading::{self, Sink};
 use super::verdict::{Report, Verdict};
-use super::{FinishReason, Request};
+use super::{Api, FinishReason, Request};
 
 /// The body of a request.
 pub(super) fn body(request: &Request) -> Vec<u8> {
@@ -27,7 +27,7 @@ pub(super) fn body(request: &Request) -> Vec<u8> {
     if let (Some(max), Some(map)) = (options.max_output, body.as_object_mut()) {
         map.insert("max_tokens".to_owned(), max.into());
     }
-    finish(body, options, &["model", "messages", "stream"])
+    finish(body, options, Api::OpenaiChat.own_keys())
 }
 
 #[derive(Deserialize)]

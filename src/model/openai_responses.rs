@@ -11,7 +11,7 @@ use super::piece::Piece;
 use super::prompt::{finish, object};
 use super::reading::{self, Sink};
 use super::verdict::{Report, Verdict};
-use super::{FinishReason, Request};
+use super::{Api, FinishReason, Request};
 
 /// The body of a request.
 pub(super) fn body(request: &Request) -> Vec<u8> {
@@ -32,7 +32,7 @@ pub(super) fn body(request: &Request) -> Vec<u8> {
             map.insert("max_output_tokens".to_owned(), max.into());
         }
     }
-    finish(body, options, &["model", "input", "stream"])
+    finish(body, options, Api::OpenaiResponses.own_keys())
 }
 
 #[derive(Deserialize)]

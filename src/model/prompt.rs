@@ -113,7 +113,8 @@ pub(super) fn finish(mut body: Value, options: &Options, fixed: &[&str]) -> Vec<
     body.to_string().into_bytes()
 }
 
-fn merge(map: &mut Map<String, Value>, key: &str, value: &Value) {
+/// Joins one key of a JSON object into another object.
+pub(super) fn merge(map: &mut Map<String, Value>, key: &str, value: &Value) {
     match (map.get_mut(key), value) {
         (_, Value::Null) => drop(map.shift_remove(key)),
         (Some(Value::Object(old)), Value::Object(new)) => {

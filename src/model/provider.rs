@@ -13,7 +13,7 @@ use super::http::{Incoming, Server};
 use super::reading::{Flaw, Reading};
 use super::retry::{self, Policy};
 use super::{
-    AnswerStream, Api, Delta, Endpoint, ModelError, ModelInfo, Options, Provider, Request,
+    Access, AnswerStream, Api, Delta, Endpoint, Facts, ModelError, ModelInfo, Provider, Request,
     RequestConfig, TimeLimit, connect, listing,
 };
 
@@ -60,17 +60,20 @@ impl HttpProvider {
         self.0.endpoint.api
     }
 
-    /// What shapes a request to this model beside its messages.
-    fn options(&self, model: &str) -> Options {
-        let endpoint = &self.0.endpoint;
-        let mut options = endpoint.options.clone();
-        // Only this format must be told; for the others, no limit of ours is
-        // better than one that was true yesterday.
-        if endpoint.api == Api::Anthropic && options.max_output.is_none() {
-            let known = endpoint.models.iter().find(|info| info.id == model);
-            options.max_output = known.and_then(|info| info.max_output);
+    /// How a model is asked of which this is known.
+    pub(super) fn config_of(&self, model: &ModelInfo) -> RequestConfig {
+        RequestConfig {
+            api: Some(self.api()),
+            options: self.0.endpoint.options(model),
+            ..RequestConfig::plain(self.name(), &model.id)
         }
-        options
+    }
+
+    /// What is known of a model. A server may have models that it does not
+    /// list, so an unknown one is one without facts.
+    fn info(&self, model: &str) -> ModelInfo {
+        let known = self.models().into_iter().find(|info| info.id == model);
+        known.unwrap_or_else(|| Facts::default().info(&self.0.endpoint.name, model))
     }
 }
 
@@ -103,18 +106,9 @@ impl Provider for HttpProvider {
         }
     }
 
-    /// Asks nobody: this is on the way of every message. A server may have
-    /// models that it does not list, so an unknown one is one without facts.
+    /// Asks nobody: this is on the way of every message.
     fn model_info<'a>(&'a self, model: &'a str) -> BoxFuture<'a, Result<ModelInfo, ModelError>> {
-        let known = self.models().into_iter().find(|info| info.id == model);
-        let info = known.unwrap_or_else(|| ModelInfo {
-            provider: self.0.endpoint.name.clone(),
-            id: model.to_owned(),
-            name: model.to_owned(),
-            context_window: None,
-            max_output: None,
-        });
-        Box::pin(ready(Ok(info)))
+        Box::pin(ready(Ok(self.info(model))))
     }
 
     fn list_models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
@@ -131,12 +125,12 @@ impl Provider for HttpProvider {
         })
     }
 
+    fn access(&self) -> Access {
+        Access::of(self.0.endpoint.key.as_deref())
+    }
+
     fn config(&self, model: &str) -> RequestConfig {
-        RequestConfig {
-            api: Some(self.api()),
-            options: self.options(model),
-            ..RequestConfig::plain(self.name(), model)
-        }
+        self.config_of(&self.info(model))
     }
 
     fn stream(&self, request: Request) -> AnswerStream {

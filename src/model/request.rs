@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Api, Options};
+use super::{Api, ModelInfo, Options, Provider};
 use crate::reference::ports::ModelRoute;
 use crate::session::Message;
 
@@ -59,12 +59,26 @@ pub struct Chosen {
     pub max_output: Option<u64>,
 }
 
+impl Chosen {
+    /// A model that its provider knows.
+    #[must_use]
+    pub fn of(provider: &dyn Provider, info: &ModelInfo) -> Self {
+        let chosen = Self::from(provider.config(&info.id));
+        Self {
+            context_window: chosen.context_window.or(info.context_window),
+            max_output: info.max_output,
+            ..chosen
+        }
+    }
+}
+
 impl From<RequestConfig> for Chosen {
-    /// A model of which nothing is known.
+    /// A model of which nothing else is known.
     fn from(config: RequestConfig) -> Self {
         Self {
+            // A window that the server is told to set up is the one there is.
+            context_window: config.options.num_ctx,
             config,
-            context_window: None,
             max_output: None,
         }
     }

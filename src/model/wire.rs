@@ -19,6 +19,15 @@ impl Api {
         }
     }
 
+    /// The keys of a body that options never change.
+    pub(crate) fn own_keys(self) -> &'static [&'static str] {
+        match self {
+            Self::OpenaiChat | Self::Anthropic | Self::Ollama => &["model", "messages", "stream"],
+            Self::OpenaiResponses => &["model", "input", "stream"],
+            Self::Gemini => &["contents"],
+        }
+    }
+
     /// The address of the request behind the endpoint's base URL.
     pub(super) fn path(self, model: &str) -> String {
         match self {

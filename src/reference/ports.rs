@@ -1,6 +1,7 @@
 //! What the resolver asks of the rest of the house. Each port is optional or
 //! replaceable, so that absence, failure and hanging can be shown in tests.
 
+use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -86,6 +87,25 @@ pub struct ModelRoute {
     pub provider: String,
     /// The model's id there.
     pub model: String,
+}
+
+impl ModelRoute {
+    /// The route that is written `provider/model`; `None` where one of the two
+    /// is missing. A model's id may have slashes of its own.
+    #[must_use]
+    pub fn parse(written: &str) -> Option<Self> {
+        let (provider, model) = written.split_once('/')?;
+        (!provider.is_empty() && !model.is_empty()).then(|| Self {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for ModelRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.model)
+    }
 }
 
 /// Knows the context windows of models.

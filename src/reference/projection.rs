@@ -3,12 +3,14 @@
 
 use thiserror::Error;
 
-use crate::session::{Block, Header, Message, MessageKind, Payload, Role, Seq, Session};
+use crate::session::{Block, Header, Message, MessageKind, Millis, Payload, Role, Seq, Session};
 use crate::text::Text;
 
 /// One message of a citable conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
+    /// When it was said; 0 where the log or file does not tell.
+    pub time: Millis,
     /// Whose words: [`Role::User`] or [`Role::Assistant`].
     pub role: Role,
     /// Whether it is a compaction checkpoint, which is never dropped.
@@ -80,10 +82,11 @@ fn provenance(message: &Message) -> Provenance {
 /// The item that a message is cited as; `None` when it is not cited, or has no
 /// text.
 #[must_use]
-pub fn item(kind: MessageKind, message: &Message) -> Option<Item> {
+pub fn item(time: Millis, kind: MessageKind, message: &Message) -> Option<Item> {
     let (role, checkpoint) = admit(kind, provenance(message))?;
     let text = message.shared_text();
     (!text.is_empty()).then_some(Item {
+        time,
         role,
         checkpoint,
         text,
@@ -118,7 +121,7 @@ pub fn capture(session: &Session) -> Capture {
         conversation: session
             .surface()
             .filter_map(|event| match &event.payload {
-                Payload::Message { kind, message, .. } => item(*kind, message),
+                Payload::Message { kind, message, .. } => item(event.time, *kind, message),
                 Payload::LogOnly { .. } => None,
             })
             .collect(),

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::{Done, Runtime, failure};
 use crate::chat::Notice;
 use crate::library::index::Index;
 use crate::library::texts::TextsError;
-use crate::library::{Library, Refreshed};
+use crate::library::{Library, Notice as LibraryNotice, Refreshed};
 use crate::reference::Cause;
 use crate::threads::lock;
 
@@ -181,6 +182,23 @@ impl Keeper {
         }
     }
 
+    /// Reads everything anew, in a task of its own, whose index was lost with its
+    /// file; once at a time.
+    pub(super) fn fill_again(mut self, tasks: &TaskTracker) {
+        let mut state = lock(&self.freshness.state);
+        if !state.listing.begin() {
+            return;
+        }
+        state.standing.is_filling = true;
+        drop(state);
+        tasks.spawn_blocking(move || {
+            self.refresh();
+            self.read_texts();
+            lock(&self.freshness.state).standing.is_filling = false;
+            self.tell_read();
+        });
+    }
+
     pub(super) fn refresh_once(&mut self) {
         let (library, cancel) = (self.library.clone(), self.cancel.clone());
         let refreshed = library.refresh(&cancel, &mut |progress| {
@@ -309,9 +327,11 @@ impl Keeper {
 /// What went wrong, in one line.
 fn told(refreshed: &Refreshed) -> Option<String> {
     let (first, rest) = refreshed.notices.split_first()?;
-    Some(match rest.len() {
-        0 => first.to_string(),
-        more => format!("{first} (and {more} more)"),
+    let more: usize = rest.iter().map(LibraryNotice::count).sum();
+    Some(if more == 0 {
+        first.to_string()
+    } else {
+        format!("{first} (and {more} more)")
     })
 }
 

@@ -81,7 +81,12 @@ impl Runtime {
         let library = self.services.library.clone();
         let freshness = Arc::clone(&self.freshness);
         let done = self.done.clone();
+        let keeper = self.keeper();
+        let tasks = self.tasks.clone();
         tokio::task::spawn_blocking(move || {
+            if library.has_lost_texts() {
+                keeper.fill_again(&tasks);
+            }
             for depth in [Depth::First, Depth::All] {
                 let indexing = freshness.standing().texts();
                 let found = match search(&library, &query, depth, &cancel) {

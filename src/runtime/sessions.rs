@@ -7,13 +7,13 @@ use tokio_util::task::TaskTracker;
 
 use super::{Done, Runtime, Services, failure};
 use crate::aside::recoverable;
-use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part, unfinished};
+use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part, last_asked, unfinished};
 use crate::library::{Facts, Library, LiveSession, StoredLogs};
+use crate::model::{Chosen, Models};
 use crate::reference::Reference;
+use crate::reference::ports::ModelRoute;
 use crate::reference::projection::{Capture, capture};
-use crate::session::{
-    Entry, Event, Header, Millis, NewEvent, Session, SessionId, Title, TitleSource,
-};
+use crate::session::{Entry, Event, Header, Millis, NewEvent, Session, SessionId};
 use crate::store::{DraftFile, Home, SessionWriter, StoreError, log};
 use crate::threads::lock;
 
@@ -87,8 +87,11 @@ pub struct Opened {
     pub session: Session,
     /// What was being written in it.
     pub draft: Option<KeptDraft>,
-    /// What the person should know of its log.
+    /// What the person should know of it.
     pub note: Option<String>,
+    /// The model that it was last asked of, as it would be asked now; `None`
+    /// where none was, or that is not in the settings.
+    pub chosen: Option<Chosen>,
     /// What [`Job::Switch`](super::Job::Switch) takes to write in it.
     pub hold: Hold,
 }
@@ -98,6 +101,14 @@ pub struct Opened {
 pub struct Hold {
     slot: Slot,
     draft_file: DraftFile,
+}
+
+impl Hold {
+    /// What [`Runtime::start`] takes to write in it.
+    #[must_use]
+    pub fn into_parts(self) -> (Slot, DraftFile) {
+        (self.slot, self.draft_file)
+    }
 }
 
 /// The open session, as the library asks it.
@@ -188,6 +199,7 @@ impl Runtime {
         let slot = Arc::clone(&self.slot);
         let done = self.done.clone();
         let left = self.drafts.left();
+        let models = self.services.models.clone();
         let all = self.all.clone();
         self.in_order.run(move || {
             // Nobody goes on in it any more.
@@ -200,24 +212,9 @@ impl Runtime {
                 Destination::New => begun_with(&home, cwd(), None),
                 Destination::Citing(cited) => begun_with(&home, cwd(), Some(cited.clone())),
             };
-            let opened = opened.map(Box::new);
+            let opened = opened.map(|opened| Box::new(with_its_model(opened, &models)));
             let opened = opened.map_err(|error| failure(error.code(), error));
             let _ = done.blocking_send(Done::Opened(place, opened));
-        });
-    }
-
-    /// Gives a session that is not open here a title. Nobody else may have it
-    /// open either.
-    pub(super) fn rename(&self, id: SessionId, title: String) {
-        let Services { home, library, .. } = self.services.clone();
-        let done = self.done.clone();
-        self.in_order.run(move || {
-            let told = match rename(&home, &library, &id, &title) {
-                Ok(title) => Notice::Info(format!("renamed to \u{201c}{title}\u{201d}")),
-                Err(error) => Notice::Failed(failure(error.code(), error)),
-            };
-            let _ = done.blocking_send(Done::Notice(told));
-            let _ = done.blocking_send(Done::LibraryChanged);
         });
     }
 
@@ -269,7 +266,7 @@ impl Runtime {
 
 /// Lets the library know what was just written, so that no one has to read
 /// the log for it.
-fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
+pub(super) fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
     let logs = StoredLogs::new(home.clone());
     // Both at the same moment: what is written later has another stamp.
     let slot = lock(slot);
@@ -279,22 +276,6 @@ fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
     if let Some(log) = log {
         library.record(&log, &Facts::of(&session, log.stamp.written_at()));
     }
-}
-
-/// Writes a title that a person chose to a stored session. Gives it as it
-/// stands there.
-fn rename(
-    home: &Home,
-    library: &Library,
-    id: &SessionId,
-    title: &str,
-) -> Result<String, StoreError> {
-    let (mut writer, _) = SessionWriter::open(home, id)?;
-    let named = Title::event(title, TitleSource::Person);
-    writer.append(NewEvent::plain(Millis::now(), named))?;
-    let title = writer.session().display_title().unwrap_or_default();
-    note(library, home, &Mutex::new(Slot::Stored(Box::new(writer))));
-    Ok(title)
 }
 
 /// Begins a session in a directory, or takes up what a program that is gone
@@ -316,8 +297,28 @@ pub fn begin(
     Ok((slot, file, draft))
 }
 
+/// Goes on with the model that the session was last asked of, or tells why
+/// not.
+fn with_its_model(mut opened: Opened, models: &Models) -> Opened {
+    let Some(route) = last_asked(&opened.session) else {
+        return opened;
+    };
+    if models.provider(&route.provider).is_ok() {
+        opened.chosen = Some(models.choose(&route));
+        return opened;
+    }
+    let ModelRoute { provider, model } = route;
+    let gone = format!(
+        "{provider}/{model} answered here last and is not in the settings now: the model of the \
+         settings answers"
+    );
+    let notes = [opened.note.take(), Some(gone)];
+    opened.note = Some(notes.into_iter().flatten().collect::<Vec<_>>().join("; "));
+    opened
+}
+
 /// Begins a session in a directory; its draft cites another one, if one is
-/// given.
+/// given. What other programs were writing there stays theirs.
 pub(crate) fn begun_with(
     home: &Home,
     cwd: Option<String>,
@@ -336,6 +337,7 @@ pub(crate) fn begun_with(
         session: slot.session(),
         draft,
         note: None,
+        chosen: None,
         hold: Hold { slot, draft_file },
     })
 }
@@ -370,6 +372,7 @@ pub(crate) fn open_session(home: &Home, id: &SessionId) -> Result<Opened, StoreE
         draft: kept.map(|kept| kept.left_in(&session)),
         session,
         note: (!notes.is_empty()).then(|| notes.join("; ")),
+        chosen: None,
         hold: Hold {
             slot: Slot::Stored(Box::new(writer)),
             draft_file,

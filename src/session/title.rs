@@ -27,6 +27,18 @@ pub fn fallback(text: &str) -> String {
     cut(clean.get(..end).unwrap_or(&clean), FALLBACK_MAX_BYTES).to_owned()
 }
 
+/// The title in a model's answer: its first line that says something, without
+/// the marks that models put around titles. At most [`MAX_TITLE_BYTES`]; empty
+/// where there is none.
+#[must_use]
+pub fn from_model(answer: &str) -> String {
+    let marks = ['"', '\'', '`', '*', '#', '“', '”', '„', '«', '»', ' '];
+    let mut lines = answer.lines().map(clean);
+    let line = lines.find(|line| line.chars().any(char::is_alphanumeric));
+    let line = line.unwrap_or_default();
+    cut(line.trim_matches(marks), MAX_TITLE_BYTES).to_owned()
+}
+
 fn cut(text: &str, max_bytes: usize) -> &str {
     let end = text.floor_char_boundary(max_bytes);
     text.get(..end).unwrap_or(text).trim_end_matches(' ')
@@ -121,4 +133,25 @@ fn is_dropped(c: char) -> bool {
                 | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e007f}'
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_models_title_is_its_first_line_without_marks_around_it() {
+        for (answer, title) in [
+            ("Fix the login", "Fix the login"),
+            ("\n\n  \"Fix the login\"\nHere is why", "Fix the login"),
+            ("---\n**# Fix `the` login**", "Fix `the` login"),
+            ("„Der Zugang\u{202e}“", "Der Zugang"),
+            ("\u{1b}]0;owned\u{7}Fine", "Fine"),
+            (" \n***\n", ""),
+            ("", ""),
+        ] {
+            assert_eq!(from_model(answer), title, "{answer:?}");
+        }
+        assert_eq!(from_model(&"ü".repeat(100)).len(), MAX_TITLE_BYTES);
+    }
 }

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::database::Databases;
 use super::detect::Head;
 use super::walk::{FoundFile, Walk};
-use super::{ForeignSession, SourceError, SourceNotice};
+use super::{Foreign, ForeignCapture, ForeignSession, SourceError, SourceNotice, records};
 use crate::session::{Millis, Title, TitleSource, title};
 use crate::tool::Tool;
 
@@ -61,15 +62,35 @@ pub trait Adapter: Send + Sync {
     /// When the file can't be read, or holds no such session.
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError>;
 
-    /// Reads several sessions of one file whole, in the order of these ids.
-    fn read_many(
+    /// Reads what of a session can be cited: just what
+    /// [`capture`](crate::reference::projection::capture) takes of the whole
+    /// one, without building the rest.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError>;
+
+    /// Captures several sessions of one file, in the order of these ids. A
+    /// database stays open in `databases`, for whoever asks it more.
+    fn capture_many(
         &self,
         path: &Path,
         native_ids: &[&str],
-    ) -> Vec<Result<ForeignSession, SourceError>> {
-        let ids = native_ids.iter();
-        ids.map(|id| self.read(path, Some(id))).collect()
+        databases: &Databases,
+    ) -> Vec<Result<ForeignCapture, SourceError>> {
+        let _ = databases;
+        one_by_one(path, native_ids, |id| self.capture(path, Some(id)))
     }
+}
+
+/// Reads several sessions of one file, each as one observation.
+pub(super) fn one_by_one<S>(
+    path: &Path,
+    native_ids: &[&str],
+    read: impl Fn(&str) -> Result<Foreign<S>, SourceError>,
+) -> Vec<Result<Foreign<S>, SourceError>> {
+    let ids = native_ids.iter();
+    ids.map(|id| records::observed(path, || read(id))).collect()
 }
 
 /// What a bounded look into a file found.
@@ -110,10 +131,7 @@ impl Listed {
     /// The title to list a session by: what its tool calls it, or else the
     /// first words of its first prompt.
     pub(super) fn title(given: Option<(&str, TitleSource)>, prompt: Option<&str>) -> Option<Title> {
-        let given = given.map(|(text, source)| Title {
-            text: title::normalise(text, title::MAX_TITLE_BYTES),
-            pinned: source == TitleSource::Person,
-        });
+        let given = given.map(|(text, source)| Title::new(text, source));
         let fallback = || Title {
             text: title::fallback(prompt.unwrap_or_default()),
             pinned: false,
@@ -122,24 +140,6 @@ impl Listed {
         given
             .filter(has_text)
             .or_else(|| Some(fallback()).filter(has_text))
-    }
-}
-
-impl ForeignSession {
-    /// This session, if it is the one that was asked for.
-    ///
-    /// # Errors
-    /// When it is another one.
-    pub(super) fn wanted(self, path: &Path, native_id: Option<&str>) -> Result<Self, SourceError> {
-        match native_id {
-            Some(wanted) if *self.session.id() != self.tool.session_id(wanted) => {
-                Err(SourceError::NoSession {
-                    path: path.to_owned(),
-                    wanted: Some(wanted.to_owned()),
-                })
-            }
-            _ => Ok(self),
-        }
     }
 }
 

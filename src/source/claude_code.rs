@@ -6,32 +6,37 @@
 
 mod chain;
 mod finding;
+mod id;
+mod lines;
 mod listing;
+mod marks;
 mod record;
 mod said;
 mod skim;
 #[cfg(test)]
 #[expect(clippy::string_slice, reason = "texts of one byte a character are cut")]
 mod tests;
+mod told;
 mod words;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value;
-
-use self::chain::{Messages, Node, Preserved};
-use self::record::{CompactMetadata, Link, Record};
-use self::said::Said;
-use super::build::{About, Builder};
+use self::chain::Node;
+use self::id::Id;
+use self::lines::{Line, Lines};
+use self::record::Record;
+use self::said::{Said, Seen};
+use self::told::Told;
+use super::brief::Brief;
+use super::build::{About, Builder, Sink};
 use super::loose::Word;
-use super::pass::{self, Form, Skim};
+use super::pass;
 use super::{
-    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    SourceError, Walk,
 };
 use crate::session::TitleSource;
-use crate::text::TextBlock;
 use crate::tool::Tool;
 
 /// Types that no other tool's records have.
@@ -79,6 +84,10 @@ impl Adapter for ClaudeCode {
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
         read(path)?.wanted(path, native_id)
     }
+
+    fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError> {
+        read(path)?.wanted(path, native_id)
+    }
 }
 
 fn recognises(head: &Head) -> bool {
@@ -87,51 +96,50 @@ fn recognises(head: &Head) -> bool {
             && memchr::memmem::find(&head.bytes, b"\"isSidechain\":").is_some())
 }
 
-fn is_own(record: &Value) -> bool {
-    let has = |key: &str| record.get(key).is_some();
-    match record.get("type").and_then(Value::as_str) {
+fn is_own(record: &Brief) -> bool {
+    let has = |key: &str| record.has(key);
+    match record.text("type") {
         Some("user" | "assistant" | "system" | "attachment" | "progress") => {
             has("uuid") && (has("sessionId") || has("parentUuid"))
         }
         Some("summary") => has("leafUuid"),
-        Some(kind) => OWN_TYPES.contains(&kind),
+        Some(kind) => OWN_TYPES.contains(&kind) || (record::is_noise(kind) && has("sessionId")),
         None => false,
     }
 }
 
-fn read(path: &Path) -> Result<ForeignSession, SourceError> {
-    let form = Records::default();
+fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
+    let form = Lines::new(S::KEEPS_RESULTS);
     let mut scan = Scan::default();
     let mut torn = 0;
     let skipped = pass::pass(path, u64::MAX, &form, |_, line| {
         match line {
-            Line::Link(link) => scan.link(link),
-            Line::Attachment(link, _) if scan.knows_the_start() => scan.link(link),
-            Line::Attachment(_, (record, lost)) => {
-                torn += lost;
-                if let Some(record) = record {
-                    scan.take(*record);
+            Line::Told(told) => scan.dialogue(told),
+            Line::Early(told, _) if scan.knows_the_start() => scan.dialogue(told),
+            Line::Early(_, early) => {
+                torn += early.lost;
+                if let Some(record) = early.record {
+                    scan.take(record);
                 }
             }
             Line::Record(record) => scan.take(*record),
         }
         if scan.knows_the_start() {
-            form.start_is_known.store(true, Ordering::Relaxed);
+            form.know_the_start();
         }
     })?;
     let skipped = skipped + torn;
     let mut builder = Builder::new(Tool::ClaudeCode, scan.about(path));
     builder.skip(skipped + scan.skipped);
-    let marker = scan.marker.as_deref();
-    let current = chain::current(&scan.nodes, marker, skipped > 0);
-    said::emit(&mut builder, &current, &scan.said);
+    let current = chain::current(&scan.nodes, scan.marker.as_ref(), skipped > 0);
+    said::emit(&mut builder, &current, &scan.nodes, &scan.said);
     if scan.unreadable > 0 && builder.messages() == 0 {
         return Err(SourceError::NoDialogue {
             path: path.to_owned(),
             tool: Tool::ClaudeCode,
             version: scan
                 .version
-                .unwrap_or_else(|| "of no known version".to_owned()),
+                .map_or_else(|| "of no known version".to_owned(), String::from),
             records: scan.unreadable,
         });
     }
@@ -142,61 +150,14 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
     Ok(builder.finish())
 }
 
-/// What a line says.
-enum Line {
-    /// It only links others. It is told once the start is known.
-    Link(Link),
-    /// The same, with the whole record, or what is glued to a damaged one, and
-    /// how many could not be read.
-    Attachment(Link, (Option<Box<Record>>, usize)),
-    Record(Box<Record>),
-}
-
-/// The form of the lines.
-#[derive(Default)]
-struct Records {
-    /// Whether all is known that the first records tell of the session. An
-    /// attachment that is looked at before is read whole, and what counts of it
-    /// is decided in the order of the file.
-    start_is_known: AtomicBool,
-}
-
-impl Form for Records {
-    type Said = Line;
-    type Record = Record;
-
-    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
-        if !record::wanted(line) {
-            return Skim::Nothing;
-        }
-        let start_is_known = self.start_is_known.load(Ordering::Relaxed);
-        if let Some(link) = record::link(line) {
-            return Skim::Said(if start_is_known {
-                Line::Link(link)
-            } else {
-                let (record, lost) = records::record(line);
-                Line::Attachment(link, (record.map(Box::new), lost))
-            });
-        }
-        let record = texts.and_then(|texts| skim::record(line, texts, start_is_known));
-        record.map_or(Skim::Unclear, |record| {
-            Skim::Said(Line::Record(Box::new(record)))
-        })
-    }
-
-    fn whole(&self, _line: &[u8], record: Record) -> Line {
-        Line::Record(Box::new(record))
-    }
-}
-
 /// What one pass over the file gathers.
 #[derive(Default)]
 struct Scan {
     nodes: Vec<Node>,
     /// What was said in each node.
     said: Vec<Said>,
-    marker: Option<Box<str>>,
-    session_ids: Vec<Box<str>>,
+    marker: Option<Id>,
+    session_ids: Vec<Id>,
     agent_id: Option<Box<str>>,
     has_main: bool,
     fork_of: Option<Box<str>>,
@@ -204,12 +165,12 @@ struct Scan {
     cwd: Option<Box<str>>,
     created_at: i64,
     last_time: i64,
-    version: Option<String>,
+    version: Option<Box<str>>,
     custom_title: Option<Box<str>>,
     agent_name: Option<Box<str>>,
     ai_title: Option<Box<str>>,
     /// Summaries and the leaves that they are of.
-    summaries: Vec<(Box<str>, Option<Box<str>>)>,
+    summaries: Vec<(Box<str>, Option<Id>)>,
     /// Records of the dialogue that hold nothing known.
     unreadable: usize,
     skipped: usize,
@@ -223,25 +184,21 @@ impl Scan {
     fn take(&mut self, record: Record) {
         match record.kind.get() {
             Some("user" | "assistant") => {
-                let said = Said::of(&record);
-                if said.is_none() {
-                    self.unreadable += 1;
-                    self.skipped += 1;
-                }
-                self.node(record, said.unwrap_or_default());
+                let seen = Seen::of(&record);
+                self.dialogue(Told::of(record, seen).said());
             }
             Some("attachment") => {
                 let said = Said::queued(&record);
-                self.node(record, said);
+                self.node(Told::of(record, said));
             }
-            Some("system" | "progress") => self.node(record, Said::default()),
-            Some("last-prompt") => self.marker = record.leaf_uuid.0.or(self.marker.take()),
+            Some("system" | "progress") => self.node(Told::of(record, Said::default())),
+            Some("last-prompt") => self.marker = told::id(&record.leaf_uuid).or(self.marker.take()),
             Some("custom-title") => self.custom_title = titled(record.custom_title),
             Some("agent-name") => self.agent_name = titled(record.agent_name),
             Some("ai-title") => self.ai_title = titled(record.ai_title),
             Some("summary") => {
                 if let Some(title) = titled(record.summary) {
-                    self.summaries.push((title, record.leaf_uuid.0));
+                    self.summaries.push((title, told::id(&record.leaf_uuid)));
                 }
             }
             Some(kind) if record::is_noise(kind) => {}
@@ -254,56 +211,38 @@ impl Scan {
         self.cwd.is_some() && self.version.is_some() && self.created_at != 0
     }
 
-    fn link(&mut self, link: Link) {
-        if link.time > 0 {
-            self.last_time = link.time;
+    /// Takes a record of a user or the model.
+    fn dialogue(&mut self, told: Told<Option<Said>>) {
+        if told.words.is_none() {
+            self.unreadable += 1;
+            self.skipped += 1;
         }
-        self.has_main |= !link.is_sidechain;
-        self.nodes.push(Node {
-            uuid: Some(link.uuid),
-            parent: link.parent,
-            is_sidechain: link.is_sidechain,
-            ..Node::default()
-        });
-        self.said.push(Said::default());
+        self.node(told.saying(|_, said| said.unwrap_or_default()));
     }
 
-    fn node(&mut self, record: Record, said: Said) {
-        let time = record.timestamp.millis();
-        if time > 0 {
-            self.last_time = time;
+    fn node(&mut self, told: Told<Said>) {
+        if told.time > 0 {
+            self.last_time = told.time;
             if self.created_at == 0 {
-                self.created_at = time;
+                self.created_at = told.time;
             }
         }
-        if let Some(version) = record.version.get().filter(|_| self.version.is_none()) {
-            self.version = Some(version.to_owned());
+        if let Some(start) = told.start {
+            self.version = self.version.take().or(start.version);
+            first(&mut self.agent_id, start.agent_id);
+            first(&mut self.cwd, start.cwd);
+            first(&mut self.fork_of, start.fork_of);
+            first(&mut self.request_of, start.request_of);
         }
-        self.has_main |= !record.is_sidechain.0;
-        first(&mut self.agent_id, record.agent_id);
-        first(&mut self.cwd, record.cwd);
-        first(&mut self.fork_of, record.forked_from.0.session_id);
-        first(&mut self.request_of, record.request_session_id);
-        if let Some(id) = record.session_id.0
+        self.has_main |= !told.node.is_sidechain;
+        if let Some(id) = told.session_id
             && self.session_ids.len() < MAX_SESSION_IDS
             && !self.session_ids.contains(&id)
         {
             self.session_ids.push(id);
         }
-        let is_boundary = record.subtype.is("compact_boundary");
-        let is_model = record.kind.is("assistant");
-        let preserved = is_boundary.then(|| preserved(&record.uuid, record.compact_metadata.0));
-        self.nodes.push(Node {
-            uuid: record.uuid.0,
-            parent: record.parent_uuid.0,
-            logical_parent: record.logical_parent_uuid.0.filter(|_| is_boundary),
-            message_id: record.message.0.id.0.filter(|_| is_model),
-            is_sidechain: record.is_sidechain.0,
-            is_progress: record.kind.is("progress"),
-            is_summary: record.is_compact_summary.0,
-            boundary: preserved,
-        });
-        self.said.push(said);
+        self.nodes.push(told.node);
+        self.said.push(told.words);
     }
 
     /// A subagent's file is named by its agent and tells its parent's id.
@@ -313,8 +252,9 @@ impl Scan {
         let owner = finding::owner(path);
         let is_subagent = owner.is_some()
             || (!self.nodes.is_empty() && !self.has_main && self.agent_id.is_some());
-        let told = self.session_ids.first().map(|id| &**id);
-        let is_told = self.session_ids.iter().any(|id| **id == *stem);
+        let told = self.session_ids.first().map(Id::to_string);
+        let told = told.as_deref();
+        let is_told = self.session_ids.contains(&Id::of(stem));
         let by_name = Some(stem).filter(|stem| is_told || finding::is_uuid(stem));
         let native_id = match &self.agent_id {
             Some(agent) if is_subagent => format!("agent-{agent}"),
@@ -338,19 +278,19 @@ impl Scan {
     }
 
     /// The records' own ids, where a summary may ask for them.
-    fn uuids(&self) -> HashSet<&str> {
+    fn uuids(&self) -> HashSet<Id> {
         let nodes = self.nodes.iter().filter(|_| !self.summaries.is_empty());
-        nodes.filter_map(|node| node.uuid.as_deref()).collect()
+        nodes.filter_map(|node| node.uuid.clone()).collect()
     }
 
     /// The title that the tool shows. A summary counts only when its leaf is a
     /// record of this file: old versions left those of other sessions in a new
     /// file.
-    fn title(&self, is_own: impl Fn(&str) -> bool) -> Option<(&str, TitleSource)> {
+    fn title(&self, is_own: impl Fn(&Id) -> bool) -> Option<(&str, TitleSource)> {
         if let Some(title) = self.custom_title.as_deref().or(self.agent_name.as_deref()) {
             return Some((title, TitleSource::Person));
         }
-        let own = |leaf: &Option<Box<str>>| leaf.as_deref().is_some_and(&is_own);
+        let own = |leaf: &Option<Id>| leaf.as_ref().is_some_and(&is_own);
         let summary = self.summaries.iter().rev().find(|(_, leaf)| own(leaf));
         let title = self
             .ai_title
@@ -360,27 +300,12 @@ impl Scan {
     }
 }
 
-fn first(known: &mut Option<Box<str>>, told: Word) {
+fn first(known: &mut Option<Box<str>>, told: Option<Box<str>>) {
     if known.is_none() {
-        *known = told.0.filter(|told| !told.is_empty());
+        *known = told.filter(|told| !told.is_empty());
     }
 }
 
 fn titled(title: Word) -> Option<Box<str>> {
     title.0.filter(|title| !title.trim().is_empty())
-}
-
-fn preserved(own: &Word, metadata: CompactMetadata) -> Preserved {
-    let listed = metadata.preserved_messages.0;
-    let segment = metadata.preserved_segment.0;
-    let anchors = [&listed.anchor, &segment.anchor];
-    let anchor = anchors.into_iter().find(|anchor| anchor.get().is_some());
-    let uuids = listed.uuids.0;
-    Preserved {
-        is_before: anchor.is_some_and(|anchor| anchor == own),
-        messages: match (segment.head.0, segment.tail.0) {
-            (Some(head), Some(tail)) if uuids.is_empty() => Messages::Segment { head, tail },
-            _ => Messages::Listed(uuids.into_iter().filter_map(|uuid| uuid.0).collect()),
-        },
-    }
 }

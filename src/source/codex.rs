@@ -8,12 +8,14 @@ mod beginning;
 mod history;
 mod home;
 mod injected;
+mod lines;
 mod listing;
 mod reading;
 mod record;
 mod skim;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -23,8 +25,12 @@ use self::history::Said;
 use self::home::Home;
 use self::reading::Reading;
 use self::record::Payload;
-use super::build::{About, Builder};
-use super::{Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk};
+use super::brief::Brief;
+use super::build::{About, Builder, Sink};
+use super::{
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    SourceError, Walk,
+};
 use crate::session::TitleSource;
 use crate::tool::Tool;
 
@@ -70,15 +76,17 @@ impl Adapter for Codex {
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
         read(path)?.wanted(path, native_id)
     }
+
+    fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError> {
+        read(path)?.wanted(path, native_id)
+    }
 }
 
 /// Whether a file begins like a rollout file.
 fn recognises(head: &Head) -> bool {
-    let of = |record: &Value, key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
-    let is_line = |record: &Value| {
-        let kind = of(record, "type").unwrap_or_default();
-        let payload = record.get("payload").is_some_and(Value::is_object);
-        payload
+    let is_line = |record: &Brief| {
+        let kind = record.text("type").unwrap_or_default();
+        record.is_object("payload")
             && [
                 "session_meta",
                 "response_item",
@@ -86,16 +94,16 @@ fn recognises(head: &Head) -> bool {
                 "turn_context",
                 "compacted",
             ]
-            .contains(&kind.as_str())
+            .contains(&kind)
     };
-    let is_bare = |record: &Value| {
-        let kind = of(record, "type");
+    let is_bare = |record: &Brief| {
+        let kind = record.text("type");
         let other = ["message", "sessionId", "uuid", "data", "seq", "parts"];
-        let plain = other.iter().all(|key| record.get(key).is_none());
+        let plain = !other.iter().any(|key| record.has(key));
         let message = kind.is_none_or(|kind| kind == "message")
-            && of(record, "role").is_some()
-            && record.get("content").is_some();
-        plain && (message || record.get("record_type").is_some())
+            && record.text("role").is_some()
+            && record.has("content");
+        plain && (message || record.has("record_type"))
     };
     head.records
         .iter()
@@ -103,7 +111,7 @@ fn recognises(head: &Head) -> bool {
 }
 
 /// Reads the session in a rollout file.
-fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
     let plain = home::plain_twin(path);
     let leaf = plain.as_deref().unwrap_or(path);
     let mut reading = Reading::of(leaf)?;
@@ -114,7 +122,7 @@ fn read(path: &Path) -> Result<ForeignSession, SourceError> {
     finish(leaf, reading)
 }
 
-fn finish(leaf: &Path, mut reading: Reading) -> Result<ForeignSession, SourceError> {
+fn finish<S: Sink>(leaf: &Path, mut reading: Reading) -> Result<Foreign<S>, SourceError> {
     let meta = reading.meta.take().unwrap_or_default();
     if reading.dialogue > 0 && reading.unread == reading.dialogue {
         return Err(SourceError::NoDialogue {

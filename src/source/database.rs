@@ -5,10 +5,12 @@
 //! it, so such a one is read from a private copy, log included. Any other is
 //! read where it is, as one that can't change; when it did, it is read again.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
@@ -16,6 +18,7 @@ use tempfile::TempDir;
 
 use super::{SourceError, Walk};
 use crate::stamp::Stamp;
+use crate::threads::lock;
 
 /// The most that is copied to be read, in bytes.
 const MAX_COPIED_BYTES: u64 = 512 * 1024 * 1024;
@@ -33,10 +36,49 @@ pub(super) fn ask<T>(
     path: &Path,
     query: impl FnMut(&Connection) -> rusqlite::Result<T>,
 ) -> Result<T, SourceError> {
-    ask_within(path, MAX_COPIED_BYTES, query)
+    ask_held(&mut None, path, MAX_COPIED_BYTES, query)
 }
 
-fn ask_within<T>(
+/// Databases that are asked many things, one after the other: each stays open
+/// until this ends, so that one in use is copied once. What is told of it is of
+/// the moment when it was first asked, or later.
+#[derive(Default)]
+pub struct Databases {
+    held: Mutex<HashMap<PathBuf, Arc<Mutex<Option<Held>>>>>,
+}
+
+impl Databases {
+    /// [`ask`] of a database that stays open.
+    ///
+    /// # Errors
+    /// Those of [`ask`].
+    pub(super) fn ask<T>(
+        &self,
+        path: &Path,
+        query: impl FnMut(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, SourceError> {
+        let held = Arc::clone(lock(&self.held).entry(path.to_owned()).or_default());
+        ask_held(&mut lock(&held), path, MAX_COPIED_BYTES, query)
+    }
+}
+
+/// An open database and the state in which it was opened.
+struct Held {
+    open: Open,
+    states: [Option<Stamp>; 3],
+}
+
+impl Held {
+    /// Whether what it holds can't be what another program is about to write.
+    fn is_settled(&self, file: &Path) -> bool {
+        self.open.is_copy() || states(file) == self.states
+    }
+}
+
+/// Asks a database through the one that is held, or opens it. The one that
+/// answered is held from then on.
+fn ask_held<T>(
+    held: &mut Option<Held>,
     path: &Path,
     most: u64,
     mut query: impl FnMut(&Connection) -> rusqlite::Result<T>,
@@ -51,28 +93,54 @@ fn ask_within<T>(
         return Err(failed(io::Error::other("it is no regular file")));
     }
     for _ in 0..ATTEMPTS {
-        let before = states(&file);
-        let in_use = before.iter().skip(1).flatten().any(|log| log.size > 0);
-        let size: u64 = before.iter().flatten().map(|state| state.size).sum();
-        if in_use && size > most {
-            return Err(SourceError::TooLarge {
-                path: path.to_owned(),
-                problem: format!(
-                    "it is in use, and of one in use no more than {most} bytes are copied to be \
-                     read; it has {size}. It can be read once its program has ended"
-                ),
-            });
-        }
-        let open = if in_use { open_copy } else { open_in_place };
-        let answer = open(&file)
-            .map_err(failed)
-            .and_then(|open| query(&open.connection).map_err(|e| failed(refused(e))));
+        let known = held.take().filter(|held| held.is_settled(&file));
+        let Some(open) = known.map_or_else(|| hold(path, &file, most), |known| Ok(Some(known)))?
+        else {
+            continue;
+        };
+        let answer = query(&open.open.connection).map_err(|e| failed(refused(e)));
         // What went wrong can be for the change alone.
-        if states(&file) == before {
+        if open.is_settled(&file) {
+            *held = Some(open);
             return answer;
         }
     }
     Err(failed(io::Error::other("it changes all the time")))
+}
+
+/// Opens a database, or a copy of one that is in use; `None` where it changed
+/// meanwhile.
+fn hold(path: &Path, file: &Path, most: u64) -> Result<Option<Held>, SourceError> {
+    let states_before = states(file);
+    let in_use = states_before
+        .iter()
+        .skip(1)
+        .flatten()
+        .any(|log| log.size > 0);
+    let size: u64 = states_before.iter().flatten().map(|state| state.size).sum();
+    if in_use && size > most {
+        return Err(SourceError::TooLarge {
+            path: path.to_owned(),
+            problem: format!(
+                "it is in use, and of one in use no more than {most} bytes are copied to be \
+                 read; it has {size}. It can be read once its program has ended"
+            ),
+        });
+    }
+    let opened = if in_use {
+        open_copy(file)
+    } else {
+        open_in_place(file)
+    };
+    if states(file) != states_before {
+        return Ok(None);
+    }
+    let open = opened.map_err(|cause| SourceError::Unreadable {
+        path: path.to_owned(),
+        cause,
+    })?;
+    let states = states_before;
+    Ok(Some(Held { open, states }))
 }
 
 /// The state of a database and of each of its logs.
@@ -114,7 +182,14 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 /// An open database. A copy goes with it.
 struct Open {
     connection: Connection,
-    _copy: Option<TempDir>,
+    copy: Option<TempDir>,
+}
+
+impl Open {
+    /// Whether nobody else can change it.
+    fn is_copy(&self) -> bool {
+        self.copy.is_some()
+    }
 }
 
 fn open_in_place(path: &Path) -> io::Result<Open> {
@@ -146,10 +221,7 @@ fn open(place: PathBuf, flags: OpenFlags, copy: Option<TempDir>) -> io::Result<O
     connection
         .pragma_update(None, "trusted_schema", false)
         .map_err(io::Error::other)?;
-    Ok(Open {
-        connection,
-        _copy: copy,
-    })
+    Ok(Open { connection, copy })
 }
 
 /// Why a query could not be answered.

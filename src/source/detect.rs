@@ -3,9 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
-use serde_json::Value;
-
-use super::{Adapter, ForeignSession, SourceError, records};
+use super::brief::Brief;
+use super::{Adapter, ForeignCapture, ForeignSession, SourceError, records};
 
 /// How much of a file is looked at, in bytes.
 const HEAD_BYTES: u64 = 256 * 1024;
@@ -16,8 +15,8 @@ const HEAD_RECORDS: usize = 32;
 pub struct Head {
     /// Its bytes.
     pub(super) bytes: Vec<u8>,
-    /// Its first whole lines that are JSON.
-    pub(super) records: Vec<Value>,
+    /// The outsides of its first whole lines that are JSON objects.
+    pub(super) records: Vec<Brief>,
 }
 
 impl Head {
@@ -30,12 +29,10 @@ impl Head {
                 path: path.to_owned(),
                 cause,
             })?;
-        let records = bytes
-            .split(|b| *b == b'\n')
-            .take(HEAD_RECORDS)
-            .filter_map(|line| serde_json::from_slice(records::trimmed(line)).ok())
-            .collect();
-        Ok(Self { bytes, records })
+        Ok(Self {
+            records: records_of(&bytes),
+            bytes,
+        })
     }
 
     fn describe(&self) -> String {
@@ -49,6 +46,40 @@ impl Head {
     }
 }
 
+/// The first whole lines of these that are records.
+pub(super) fn records_of(bytes: &[u8]) -> Vec<Brief> {
+    let lines = bytes.split(|b| *b == b'\n').take(HEAD_RECORDS);
+    lines
+        .filter_map(|line| serde_json::from_slice(records::trimmed(line)).ok())
+        .collect()
+}
+
+/// The adapter of the tool that wrote a file.
+fn adapter_of(path: &Path) -> Result<&'static dyn Adapter, SourceError> {
+    let head = Head::read(path)?;
+    super::adapters()
+        .find(|adapter| adapter.recognises(&head))
+        .ok_or_else(|| SourceError::UnknownFormat {
+            path: path.to_owned(),
+            found: head.describe(),
+        })
+}
+
+/// Whether a file is this tool's, as far as its beginning tells.
+///
+/// # Errors
+/// `SOURCE_UNKNOWN_FORMAT` for one that is not, and when it can't be read.
+pub fn check(adapter: &dyn Adapter, path: &Path) -> Result<(), SourceError> {
+    let head = Head::read(path)?;
+    if adapter.recognises(&head) {
+        return Ok(());
+    }
+    Err(SourceError::UnknownFormat {
+        path: path.to_owned(),
+        found: head.describe(),
+    })
+}
+
 /// Reads the session in one file, whichever tool wrote it. Of a file that
 /// holds several it is the one that was used last.
 ///
@@ -56,14 +87,15 @@ impl Head {
 /// `SOURCE_UNKNOWN_FORMAT` for a file of no known tool, and those of the
 /// tool's reader.
 pub fn read_file(path: &Path) -> Result<ForeignSession, SourceError> {
-    let head = Head::read(path)?;
-    let adapter = super::adapters()
-        .find(|adapter| adapter.recognises(&head))
-        .ok_or_else(|| SourceError::UnknownFormat {
-            path: path.to_owned(),
-            found: head.describe(),
-        })?;
-    read_as(adapter, path, None)
+    read_as(adapter_of(path)?, path, None)
+}
+
+/// Captures the session in one file, which is that of [`read_file`].
+///
+/// # Errors
+/// Those of [`read_file`].
+pub fn capture_file(path: &Path) -> Result<ForeignCapture, SourceError> {
+    capture_as(adapter_of(path)?, path, None)
 }
 
 /// Reads a session of a file that is known to be this tool's, as one
@@ -77,4 +109,17 @@ pub fn read_as(
     native_id: Option<&str>,
 ) -> Result<ForeignSession, SourceError> {
     records::observed(path, || adapter.read(path, native_id))
+}
+
+/// Captures a session of a file that is known to be this tool's, as one
+/// observation.
+///
+/// # Errors
+/// Those of [`Adapter::capture`].
+pub fn capture_as(
+    adapter: &dyn Adapter,
+    path: &Path,
+    native_id: Option<&str>,
+) -> Result<ForeignCapture, SourceError> {
+    records::observed(path, || adapter.capture(path, native_id))
 }

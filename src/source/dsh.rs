@@ -5,7 +5,9 @@
 //! same header; they are not recognised here.
 
 mod fold;
+mod lines;
 mod listing;
+mod marks;
 mod rows;
 mod skim;
 
@@ -16,14 +18,15 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use self::fold::Fold;
-use self::rows::{Mark, Message, Op, Row, Said};
-use super::build::{About, Builder};
-use super::pass::{self, Form, Skim};
+use self::lines::{Line, Rows};
+use self::rows::{Message, Op, Row, Said};
+use super::build::{About, Builder, Sink};
+use super::pass;
 use super::{
-    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    SourceError, Walk, records,
 };
 use crate::session::TitleSource;
-use crate::text::TextBlock;
 use crate::tool::Tool;
 
 /// The newest version of the format that is known.
@@ -78,45 +81,40 @@ impl Adapter for Dsh {
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
         read(path)?.wanted(path, native_id)
     }
+
+    fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError> {
+        read(path)?.wanted(path, native_id)
+    }
 }
 
 fn recognises(head: &Head) -> bool {
-    let kind = |record: &serde_json::Value| -> Option<String> {
-        Some(record.get("type")?.as_str()?.to_owned())
-    };
-    let own_row = head
-        .records
-        .iter()
-        .filter_map(kind)
-        .any(|kind| OWN_TYPES.contains(&kind.as_str()));
+    let kinds = head.records.iter().filter_map(|record| record.text("type"));
+    let own_row = kinds.into_iter().any(|kind| OWN_TYPES.contains(&kind));
     let Some(header) = head.records.first() else {
         return false;
     };
-    if kind(header).as_deref() != Some("session") {
+    if header.text("type") != Some("session") {
         // The header is damaged.
         return own_row;
     }
-    if !header.get("id").is_some_and(serde_json::Value::is_string)
-        || !header
-            .get("createdAt")
-            .is_some_and(serde_json::Value::is_number)
-    {
+    if header.text("id").is_none() || !header.is_number("createdAt") {
         return false;
     }
-    let version = header.get("version").and_then(serde_json::Value::as_u64);
     let own_key = ["delegationDepth", "seedLength", "origin"]
         .iter()
-        .any(|key| header.get(key).is_some());
+        .any(|key| header.has(key));
     // Our own logs are of version 1 or below, and their rows have a seq.
     let mut rows = head.records.iter().skip(1).peekable();
-    let without_seqs = rows.peek().is_some() && rows.all(|row| row.get("seq").is_none());
+    let without_seqs = rows.peek().is_some() && rows.all(|row| !row.has("seq"));
     own_key
         || own_row
-        || version.is_some_and(|version| (2..=NEWEST_VERSION).contains(&version))
+        || header
+            .number("version")
+            .is_some_and(|version| (2..=NEWEST_VERSION).contains(&version))
         || without_seqs
 }
 
-fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
     let Some(newest) = newest_generation(path) else {
         return read_one(path, None);
     };
@@ -164,7 +162,9 @@ fn newest_generation(path: &Path) -> Option<PathBuf> {
         let Ok(name) = entry.file_name().into_string() else {
             continue;
         };
-        if let Some(rank) = rank(&name).filter(|(found, _)| *found > asked) {
+        // A link beside it may lead anywhere.
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if let Some(rank) = rank(&name).filter(|(found, _)| is_file && *found > asked) {
             names.insert(rank, entry.path());
         }
     }
@@ -191,38 +191,8 @@ struct Log {
     /// How many of them have a content of a known form.
     known: usize,
     skipped: usize,
-}
-
-/// What a line says.
-enum Line {
-    Message(Message),
-    /// So many events of a stream.
-    Packed(u64),
-    Row(Box<Row>),
-}
-
-/// The form of the lines.
-struct Rows;
-
-impl Form for Rows {
-    type Said = Line;
-    type Record = Row;
-
-    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
-        match rows::mark(line) {
-            Mark::Noise => Skim::Nothing,
-            Mark::Wanted => texts
-                .and_then(|texts| skim::message(line, texts))
-                .map_or(Skim::Unclear, |message| Skim::Said(Line::Message(message))),
-            Mark::Packed => skim::packed(line)
-                .map_or(Skim::Unclear, |members| Skim::Said(Line::Packed(members))),
-            Mark::Unclear => Skim::Unclear,
-        }
-    }
-
-    fn whole(&self, _line: &[u8], row: Row) -> Line {
-        Line::Row(Box::new(row))
-    }
+    /// Whether a range of seqs was named.
+    has_ranges: bool,
 }
 
 impl Log {
@@ -235,15 +205,25 @@ impl Log {
             dialogue: 0,
             known: 0,
             skipped: 0,
+            has_ranges: false,
         }
     }
 
-    fn read(path: &Path) -> Result<Self, SourceError> {
+    fn read(path: &Path, keeps_results: bool) -> Result<Self, SourceError> {
+        let rows = Rows::new(keeps_results);
+        let log = Self::read_as(path, &rows)?;
+        if !log.has_ranges || !rows.has_uncounted() {
+            return Ok(log);
+        }
+        Self::read_as(path, &rows.counted())
+    }
+
+    fn read_as(path: &Path, rows: &Rows) -> Result<Self, SourceError> {
         let mut log = Self::new();
         // The seq of the next row, for logs whose rows don't say it, and the
         // line that it was told by.
         let (mut next, mut at) = (0_u64, 0);
-        let skipped = pass::pass(path, u64::MAX, &Rows, |line, said| {
+        let skipped = pass::pass(path, u64::MAX, rows, |line, said| {
             // Each line before it is one row.
             let place = next.saturating_add(line.saturating_sub(at));
             at = line + 1;
@@ -304,6 +284,7 @@ impl Log {
         match message.op {
             Op::Append => self.surface.append(seq, (time, said)),
             Op::Replace(start, end) => {
+                self.has_ranges = true;
                 let range = (start, end);
                 if !self
                     .surface
@@ -349,8 +330,8 @@ fn note_of(header: Option<&Row>) -> Option<String> {
     ))
 }
 
-fn read_one(path: &Path, note: Option<&str>) -> Result<ForeignSession, SourceError> {
-    let log = Log::read(path)?;
+fn read_one<S: Sink>(path: &Path, note: Option<&str>) -> Result<Foreign<S>, SourceError> {
+    let log = Log::read(path, S::KEEPS_RESULTS)?;
     let first_time = log.first_time.unwrap_or(0);
     let about = about(path, log.header.as_ref(), first_time);
     let title = log.title.or_else(|| {

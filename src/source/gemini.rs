@@ -15,10 +15,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use self::record::{Message, Record};
-use super::build::{About, Builder};
+use super::build::{About, Builder, Sink};
 use super::loose::{List, Object, Word};
 use super::{
-    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    SourceError, Walk, records,
 };
 use crate::session::TitleSource;
 use crate::tool::Tool;
@@ -58,20 +59,24 @@ impl Adapter for Gemini {
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
         read(path)?.wanted(path, native_id)
     }
+
+    fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError> {
+        read(path)?.wanted(path, native_id)
+    }
 }
 
 fn recognises(head: &Head) -> bool {
     let has = |mark: &[u8]| memchr::memmem::find(&head.bytes, mark).is_some();
     head.records.iter().any(|record| {
-        let has = |key: &str| record.get(key).is_some();
+        let has = |key: &str| record.has(key);
         (has("sessionId") && has("projectHash"))
             || has("$rewindTo")
-            || record.get("$set").is_some_and(serde_json::Value::is_object)
-            || (has("id") && record.get("type").is_some_and(|kind| kind == "gemini"))
+            || record.is_object("$set")
+            || (has("id") && record.text("type") == Some("gemini"))
     }) || (has(b"\"sessionId\":") && has(b"\"projectHash\":"))
 }
 
-fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
     let chat = Chat::read(path)?;
     if chat.has_content() {
         return chat.finish(path, None);
@@ -303,7 +308,7 @@ impl Chat {
         summary.map(|text| (text, TitleSource::Fallback))
     }
 
-    fn finish(self, path: &Path, note: Option<String>) -> Result<ForeignSession, SourceError> {
+    fn finish<S: Sink>(self, path: &Path, note: Option<String>) -> Result<Foreign<S>, SourceError> {
         let mut builder = Builder::new(Tool::Gemini, self.identity(path));
         let mut strange = 0;
         for message in &self.messages {

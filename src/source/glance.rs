@@ -1,6 +1,7 @@
 //! A bounded look into a file: its beginning, read on in steps as long as
 //! something is missing, and its end. Never all of a big one.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -23,8 +24,8 @@ pub(super) const CUT: &str = "its first records are too long for a list to read 
 pub(super) struct Glance {
     path: PathBuf,
     from: From,
-    head: Vec<u8>,
-    tail: Vec<u8>,
+    head: Buffer,
+    tail: Buffer,
     /// Where the first line begins that the tail has all of.
     first_line: usize,
     /// Whether the head reaches the end of the file.
@@ -57,15 +58,15 @@ impl Glance {
                 file: File::open(path).map_err(failed)?,
                 size: metadata.len(),
             },
-            head: Vec::new(),
-            tail: Vec::new(),
+            head: Buffer::default(),
+            tail: Buffer::default(),
             first_line: 0,
             is_whole: false,
         };
         glance.grow()?;
-        if records::is_compressed(&glance.head) {
+        if records::is_compressed(glance.head()) {
             glance.from = From::Frames(records::open(path)?);
-            glance.head.clear();
+            glance.head = Buffer::default();
             glance.is_whole = false;
             glance.grow()?;
         }
@@ -78,7 +79,7 @@ impl Glance {
     /// # Errors
     /// When reading fails.
     pub(super) fn grow(&mut self) -> Result<bool, SourceError> {
-        let next = HEAD_STEPS.iter().find(|step| **step > self.head.len());
+        let next = HEAD_STEPS.iter().find(|step| **step > self.head().len());
         match next {
             Some(step) if !self.is_whole => self.read_to(*step).map(|()| true),
             _ => Ok(false),
@@ -97,7 +98,7 @@ impl Glance {
         if self.is_whole {
             return Ok(());
         }
-        let to = self.head.len() + TAIL_BYTES;
+        let to = self.head.bytes().len() + TAIL_BYTES;
         if *size <= to as u64 {
             return self.read_to(to);
         }
@@ -105,10 +106,10 @@ impl Glance {
         let start = *size - TAIL_BYTES as u64 - 1;
         let read = file
             .seek(SeekFrom::Start(start))
-            .and_then(|_| fill(file, &mut self.tail, TAIL_BYTES + 1));
+            .and_then(|_| self.tail.fill(file, TAIL_BYTES + 1));
         read.map_err(|cause| records::failure(&self.path, cause))?;
-        let first = memchr::memchr(b'\n', &self.tail);
-        self.first_line = first.map_or(self.tail.len(), |at| at + 1);
+        let first = memchr::memchr(b'\n', self.tail());
+        self.first_line = first.map_or(self.tail().len(), |at| at + 1);
         Ok(())
     }
 
@@ -119,22 +120,22 @@ impl Glance {
 
     /// The beginning, as far as it has been read.
     pub(super) fn head(&self) -> &[u8] {
-        &self.head
+        self.head.bytes()
     }
 
     /// The last bytes; none where the beginning reaches the end.
     pub(super) fn tail(&self) -> &[u8] {
-        &self.tail
+        self.tail.bytes()
     }
 
     /// The next line of the beginning from byte `at` on, without its line
     /// feed, and where the one after it begins; `None` when there is none that
     /// has been read to its end.
     pub(super) fn line(&self, at: usize) -> Option<(&[u8], usize)> {
-        let rest = self.head.get(at..).filter(|rest| !rest.is_empty())?;
+        let rest = self.head().get(at..).filter(|rest| !rest.is_empty())?;
         match memchr::memchr(b'\n', rest) {
             Some(end) => Some((rest.get(..end)?, at + end + 1)),
-            None if self.is_whole => Some((rest, self.head.len())),
+            None if self.is_whole => Some((rest, self.head().len())),
             None => None,
         }
     }
@@ -142,7 +143,7 @@ impl Glance {
     /// The lines of the beginning from byte `at` on that have been read to
     /// their end, as records.
     pub(super) fn lines(&self, at: usize) -> impl Iterator<Item = &[u8]> {
-        let rest = self.head.get(at..).unwrap_or_default();
+        let rest = self.head().get(at..).unwrap_or_default();
         let end = match memchr::memrchr(b'\n', rest) {
             _ if self.is_whole => rest.len(),
             Some(last) => last,
@@ -153,42 +154,102 @@ impl Glance {
 
     /// The last lines, as records.
     pub(super) fn tail_lines(&self) -> impl Iterator<Item = &[u8]> {
-        split(self.tail.get(self.first_line..).unwrap_or_default())
+        split(self.tail().get(self.first_line..).unwrap_or_default())
     }
 
     fn read_to(&mut self, length: usize) -> Result<(), SourceError> {
-        let missing = length.saturating_sub(self.head.len());
+        let known = self.head().len();
+        let missing = length.saturating_sub(known);
         let (read, size) = match &mut self.from {
-            From::Plain { file, size } => (fill(file, &mut self.head, missing), *size),
-            From::Frames(frames) => (fill(frames, &mut self.head, missing), u64::MAX),
+            From::Plain { file, size } => {
+                let left = usize::try_from(size.saturating_sub(known as u64));
+                let most = missing.min(left.unwrap_or(usize::MAX));
+                (self.head.fill(file, most), *size)
+            }
+            From::Frames(frames) => (self.head.fill(frames, missing), u64::MAX),
         };
         let read = read.map_err(|cause| records::failure(&self.path, cause))?;
-        self.is_whole = read < missing || self.head.len() as u64 >= size;
+        self.is_whole = read < missing || self.head().len() as u64 >= size;
         Ok(())
     }
 }
 
-/// Appends the next bytes, so many if there are, in as few reads as can be.
-fn fill(from: &mut impl Read, into: &mut Vec<u8>, most: usize) -> io::Result<usize> {
-    let start = into.len();
-    let mut end = start;
-    into.reserve_exact(most);
-    into.resize(start + most, 0);
-    let failure = loop {
-        match from.read(into.get_mut(end..).unwrap_or_default()) {
-            Ok(0) => break None,
-            Ok(read) => end += read,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => break Some(e),
+/// The longest buffer that is kept for the next file, in bytes.
+const KEPT_BYTES: usize = 256 * 1024;
+/// How many a thread keeps.
+const KEPT: usize = 4;
+
+thread_local! {
+    /// Buffers of files that were looked at, for the next ones: memory that
+    /// was just used costs less than new one.
+    static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Bytes that were read.
+struct Buffer {
+    /// Those, and behind them what is left of an earlier use.
+    memory: Vec<u8>,
+    len: usize,
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self {
+            memory: SPARE.with_borrow_mut(Vec::pop).unwrap_or_default(),
+            len: 0,
         }
-    };
-    into.truncate(end);
-    failure.map_or(Ok(end - start), Err)
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let memory = std::mem::take(&mut self.memory);
+        // At the end of a thread there is nobody to keep it for.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if memory.len() <= KEPT_BYTES && spare.len() < KEPT {
+                spare.push(memory);
+            }
+        });
+    }
+}
+
+impl Buffer {
+    fn bytes(&self) -> &[u8] {
+        self.memory.get(..self.len).unwrap_or_default()
+    }
+
+    /// Appends the next bytes, so many if there are, in as few reads as can
+    /// be. Gives how many there were.
+    fn fill(&mut self, from: &mut impl Read, most: usize) -> io::Result<usize> {
+        let start = self.len;
+        let end = start + most;
+        if self.memory.len() < end {
+            self.memory.reserve_exact(end - self.memory.len());
+            self.memory.resize(end, 0);
+        }
+        while let Some(rest) = self.memory.get_mut(self.len..end)
+            && !rest.is_empty()
+        {
+            match from.read(rest) {
+                Ok(0) => break,
+                Ok(read) => self.len += read,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(self.len - start)
+    }
 }
 
 /// Lines without what is no part of a record.
-fn split(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let lines = lines.split(|b| *b == b'\n').map(records::trimmed);
+fn split(mut lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = std::iter::from_fn(move || {
+        let end = memchr::memchr(b'\n', lines).unwrap_or(lines.len());
+        let line = lines.get(..end).filter(|_| !lines.is_empty())?;
+        lines = lines.get(end + 1..).unwrap_or_default();
+        Some(records::trimmed(line))
+    });
     lines.filter(|line| !line.is_empty())
 }
 

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::moment;
 use crate::text::Text;
 
 /// How much of a tool's result is kept, in bytes: enough to see what it was.
@@ -81,14 +82,8 @@ impl Word {
 
     /// A moment as Unix milliseconds; 0 when it is none.
     pub(super) fn millis(&self) -> i64 {
-        self.get().map_or(0, millis)
+        self.get().and_then(moment::millis).unwrap_or(0)
     }
-}
-
-/// A moment as Unix milliseconds; 0 when it is none.
-pub(super) fn millis(text: &str) -> i64 {
-    let time: Option<jiff::Timestamp> = text.parse().ok();
-    time.map_or(0, jiff::Timestamp::as_millisecond)
 }
 
 impl Take<'_> for Word {

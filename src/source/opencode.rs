@@ -14,9 +14,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use self::current::{Kind, Message};
-use super::build::{About, Builder};
+use super::build::{About, Builder, Sink};
 use super::{
-    Adapter, Environment, ForeignSession, FoundFile, Head, Look, SourceError, Walk, records,
+    Adapter, Databases, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head,
+    Look, SourceError, Walk, adapter, records,
 };
 use crate::session::TitleSource;
 use crate::tool::Tool;
@@ -61,28 +62,25 @@ impl Adapter for Opencode {
     }
 
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        if is_database_file(path)? {
-            build(path, database::read(path, native_id)?)
-        } else {
-            build(path, files::read(path)?)?.wanted(path, native_id)
-        }
+        read(path, native_id)
     }
 
-    fn read_many(
+    fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError> {
+        read(path, native_id)
+    }
+
+    fn capture_many(
         &self,
         path: &Path,
         native_ids: &[&str],
-    ) -> Vec<Result<ForeignSession, SourceError>> {
-        let one_by_one = || {
-            native_ids
-                .iter()
-                .map(|id| self.read(path, Some(id)))
-                .collect()
-        };
+        databases: &Databases,
+    ) -> Vec<Result<ForeignCapture, SourceError>> {
+        let one_by_one =
+            || adapter::one_by_one(path, native_ids, |id| self.capture(path, Some(id)));
         if !is_database_file(path).unwrap_or(false) {
             return one_by_one();
         }
-        match database::read_many(path, native_ids) {
+        match database::read_many(path, native_ids, databases) {
             Ok(stored) => {
                 let built = stored.into_iter().map(|stored| build(path, stored?));
                 built.collect()
@@ -90,6 +88,14 @@ impl Adapter for Opencode {
             // Each says for itself what went wrong.
             Err(_) => one_by_one(),
         }
+    }
+}
+
+fn read<S: Sink>(path: &Path, native_id: Option<&str>) -> Result<Foreign<S>, SourceError> {
+    if is_database_file(path)? {
+        build(path, database::read(path, native_id)?)
+    } else {
+        build(path, files::read(path)?)?.wanted(path, native_id)
     }
 }
 
@@ -140,7 +146,7 @@ struct Revert {
     part: Option<String>,
 }
 
-fn build(path: &Path, stored: Stored) -> Result<ForeignSession, SourceError> {
+fn build<S: Sink>(path: &Path, stored: Stored) -> Result<Foreign<S>, SourceError> {
     let parts = stored.messages.iter().flat_map(|message| &message.parts);
     let known = parts.filter(|part| part.kind != Kind::Unknown).count();
     if stored.records > 0 && known == 0 {
@@ -183,7 +189,7 @@ fn build(path: &Path, stored: Stored) -> Result<ForeignSession, SourceError> {
     Ok(builder.finish())
 }
 
-fn add(builder: &mut Builder, message: &Message) {
+fn add<S: Sink>(builder: &mut Builder<S>, message: &Message) {
     let time = message.created;
     if message.is_user {
         builder.person(time, message.text());
@@ -196,7 +202,9 @@ fn add(builder: &mut Builder, message: &Message) {
     }
     builder.model(time, &message.model, message.text());
     for part in &message.parts {
-        if let Kind::Tool { call, output } = &part.kind {
+        if let Kind::Tool { call, output } = &part.kind
+            && !output.is_empty()
+        {
             builder.tool_result(time, call, output);
         }
     }

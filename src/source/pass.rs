@@ -20,6 +20,9 @@ use crate::text::TextBlock;
 
 /// The form of a tool's records.
 pub(super) trait Form: Sync {
+    /// What a look at a line gives, the texts in which can't be read yet.
+    type Seen;
+
     /// What a line says, as far as it is wanted.
     type Said: Send;
 
@@ -29,11 +32,14 @@ pub(super) trait Form: Sync {
     /// Looks at a line. Texts may go to the end of `texts`, which has room for
     /// the line; without it, no text may be told.
     ///
-    /// What is said must be the same as that of the whole record.
-    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Self::Said>;
+    /// What is seen must be the same as that of the whole record.
+    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Self::Seen>;
 
-    /// What a whole record of this line says.
-    fn whole(&self, line: &[u8], record: Self::Record) -> Self::Said;
+    /// What is seen in a whole record of this line.
+    fn whole(&self, line: &[u8], record: Self::Record) -> Self::Seen;
+
+    /// What a line says by what was seen in it, once its texts can be read.
+    fn said(&self, seen: Self::Seen) -> Self::Said;
 }
 
 /// What a look at a line finds.
@@ -161,18 +167,26 @@ enum Told<T> {
 
 fn parse<F: Form>(form: &F, lines: &[u8]) -> Batch<F::Said> {
     let mut texts = TextBlock::new(lines.len() + WORD);
-    let batch = parse_each(form, lines, Some(&mut texts));
-    if texts.seal() {
-        return batch;
+    let mut seen = parse_each(form, lines, Some(&mut texts));
+    if !texts.seal() {
+        seen = parse_each(form, lines, None);
     }
-    parse_each(form, lines, None)
+    let said = |seen| match seen {
+        Told::Said(seen) => Told::Said(form.said(seen)),
+        Told::Torn(glued) => Told::Torn(glued.map(|seen| form.said(seen))),
+    };
+    let told = seen.told.into_iter();
+    Batch {
+        lines: seen.lines,
+        told: told.map(|(at, seen)| (at, said(seen))).collect(),
+    }
 }
 
 fn parse_each<F: Form>(
     form: &F,
     lines: &[u8],
     mut texts: Option<&mut TextBlock>,
-) -> Batch<F::Said> {
+) -> Batch<F::Seen> {
     let mut batch = Batch {
         lines: 0,
         told: Vec::new(),
@@ -221,6 +235,7 @@ mod tests {
     struct Numbers;
 
     impl Form for Numbers {
+        type Seen = String;
         type Said = String;
         type Record = Value;
 
@@ -236,6 +251,10 @@ mod tests {
 
         fn whole(&self, _line: &[u8], record: Value) -> String {
             record.to_string()
+        }
+
+        fn said(&self, seen: String) -> String {
+            seen
         }
     }
 

@@ -4,6 +4,7 @@ use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
 use crate::stamp::Stamp;
@@ -51,6 +52,16 @@ pub(super) fn folders<'a>(place: &Path, file: &'a Path) -> Option<Vec<&'a str>> 
         _ => None,
     };
     folders.map(name).collect()
+}
+
+/// Whether a path leads out of its place: over a link, be it a folder on the way
+/// or its last name. A place may be a link itself, because a person or the tool
+/// made it one.
+pub(crate) fn follows_a_link(place: &Path, path: &Path) -> bool {
+    let below = path.ancestors().take_while(|above| *above != place);
+    below
+        .filter_map(|above| fs::symlink_metadata(above).ok())
+        .any(|metadata| metadata.is_symlink())
 }
 
 impl Walk {
@@ -155,6 +166,35 @@ impl Walk {
         }
     }
 
+    /// The folders in a folder.
+    pub(super) fn folders_in(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        self.folder(folder, |_, entry, kind| {
+            if kind.is_dir() {
+                folders.push(entry.path());
+            }
+        });
+        folders
+    }
+
+    /// Looks through each of these folders: side by side, if this thread is
+    /// one of several that share their work.
+    pub(super) fn each(&mut self, folders: &[PathBuf], visit: impl Fn(&mut Self, &Path) + Sync) {
+        if rayon::current_thread_index().is_none() {
+            return folders.iter().for_each(|folder| visit(self, folder));
+        }
+        let folders = folders.par_iter().map(|folder| {
+            let mut walk = Self::new(self.cancel.clone());
+            visit(&mut walk, folder);
+            walk
+        });
+        let walks: Vec<Self> = folders.collect();
+        for walk in walks {
+            self.files.extend(walk.files);
+            self.obstacles.extend(walk.obstacles);
+        }
+    }
+
     fn pass_over(&mut self, path: PathBuf, why: &'static str) {
         let cause = io::Error::other(why);
         self.obstacles.push(Obstacle { path, cause });
@@ -169,5 +209,29 @@ impl Walk {
         if !is_gone {
             self.obstacles.push(Obstacle { path, cause });
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_path_over_a_link_leads_out_of_its_place_and_the_place_may_be_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("real");
+        fs::create_dir_all(real.join("a/b")).unwrap();
+        fs::write(real.join("a/b/file"), "x").unwrap();
+        let place = dir.path().join("place");
+        symlink(&real, &place).unwrap();
+        symlink(real.join("a"), real.join("folder")).unwrap();
+        symlink(real.join("a/b/file"), real.join("a/file")).unwrap();
+        assert!(!follows_a_link(&place, &place));
+        assert!(!follows_a_link(&place, &place.join("a/b/file")));
+        assert!(!follows_a_link(&place, &place.join("a/none")));
+        assert!(follows_a_link(&place, &place.join("folder/b/file")));
+        assert!(follows_a_link(&place, &place.join("a/file")));
     }
 }

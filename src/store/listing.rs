@@ -3,12 +3,12 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use rayon::prelude::*;
 
 use super::{Home, StoreError, file_name};
 use crate::session::SessionId;
+use crate::stamp::Stamp;
 use crate::threads::in_background;
 
 /// A session file as its folder knows it: enough to tell whether it changed.
@@ -19,12 +19,8 @@ pub struct SessionFile {
     /// The id its name stands for; `None` for long ids, which only the header
     /// tells.
     pub id: Option<SessionId>,
-    /// Its size in bytes.
-    pub size: u64,
-    /// When it was last written, in Unix nanoseconds; 0 when unknown.
-    pub mtime_ns: i128,
-    /// Its number on its disk; 0 where the platform has none.
-    pub inode: u64,
+    /// Which state of it was seen.
+    pub stamp: Stamp,
 }
 
 /// The session files of a home, in no order.
@@ -71,27 +67,11 @@ fn file(path: PathBuf, metadata: impl FnOnce() -> io::Result<fs::Metadata>) -> O
     if !metadata.is_file() || metadata.len() == 0 {
         return None;
     }
-    let since = metadata
-        .modified()
-        .ok()
-        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Some(SessionFile {
         path,
         id,
-        size: metadata.len(),
-        mtime_ns: since.map_or(0, |d| i128::try_from(d.as_nanos()).unwrap_or(0)),
-        inode: inode(&metadata),
+        stamp: Stamp::of(&metadata),
     })
-}
-
-#[cfg(unix)]
-fn inode(metadata: &fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(metadata)
-}
-
-#[cfg(not(unix))]
-fn inode(_: &fs::Metadata) -> u64 {
-    0
 }
 
 #[cfg(test)]
@@ -124,6 +104,10 @@ mod tests {
         let ids: Vec<_> = files.iter().map(|f| f.id.clone()).collect();
         assert_eq!(ids, [Some("../é".into()), None]);
         assert_eq!(files.last().unwrap().path, home.session_file(&long));
-        assert!(files.iter().all(|f| f.size == 3 && f.mtime_ns > 0));
+        assert!(
+            files
+                .iter()
+                .all(|f| f.stamp.size == 3 && f.stamp.mtime_ns > 0)
+        );
     }
 }

@@ -166,6 +166,7 @@ mod tests {
             captured_through: None,
             damage: None,
             conversation: vec![Item {
+                time: Millis(0),
                 role: Role::User,
                 checkpoint: false,
                 text: text.into(),

@@ -3,6 +3,7 @@
 //! [`App::update`] never waits, reads a file or looks at a clock: what takes
 //! time goes out as a [`Job`] and comes back as a [`Msg`].
 
+mod choosing;
 mod citing;
 mod commanding;
 pub(super) mod composing;
@@ -24,7 +25,9 @@ use super::listed::Listed;
 use super::pane::Pane;
 use super::theme::Theme;
 use super::transcript::TranscriptState;
-use crate::chat::{Chat, ChatEvent, Effect, Failure, KeptDraft, Notice, ReviewPolicy};
+use crate::chat::{
+    Chat, ChatEvent, Effect, Failure, KeptDraft, Notice, ReviewPolicy, TitlePolicy,
+};
 use crate::model::Chosen;
 use crate::runtime::{Destination, Done, Job, Opened};
 use crate::session::{Millis, Seq, Session};
@@ -64,6 +67,8 @@ pub struct Setup {
     pub chosen: Chosen,
     /// When a citing message is shown before it goes.
     pub review: ReviewPolicy,
+    /// Where titles come from.
+    pub titles: TitlePolicy,
     /// How many sessions a message can cite.
     pub max_references: usize,
     /// The colours.
@@ -155,7 +160,8 @@ impl App {
     #[must_use]
     pub fn new(setup: Setup, session: Session, draft: Option<KeptDraft>) -> Self {
         let mut editor = Editor::new();
-        let mut chat = Chat::new(session, setup.chosen.clone(), setup.review);
+        let mut chat =
+            Chat::new(session, setup.chosen.clone(), setup.review).with_titles(setup.titles);
         if let Some(KeptDraft { typed, revises, .. }) = draft {
             editor.set(typed);
             if let Some(seq) = revises {
@@ -211,6 +217,7 @@ impl App {
             Some(Listed::Sessions(_)) => return Layer::Sessions,
             Some(Listed::Texts(_)) => return Layer::Texts,
             Some(Listed::Choices(_)) => return Layer::Choices,
+            Some(Listed::Models(_)) => return Layer::Models,
             Some(Listed::Commands(_)) | None => {}
         }
         if self.popup.is_some() {
@@ -254,7 +261,7 @@ impl App {
     pub fn wants_tick(&self) -> bool {
         self.chat.is_busy()
             || self.opening.is_some()
-            || self.listed().is_some_and(|l| l.list().is_waiting())
+            || self.listed().is_some_and(Listed::is_moving)
             || self.pane.as_ref().is_some_and(Pane::is_preparing)
     }
 
@@ -274,6 +281,8 @@ impl App {
                 Some(Listed::Texts(_)) => self.ask_again(),
                 _ => Vec::new(),
             },
+            Done::Models(offered) => self.models_known(offered),
+            Done::ModelsTold(told) => self.models_told(*told),
             Done::Looked(id, outcome) => {
                 self.looked(&id, &outcome);
                 Vec::new()
@@ -338,12 +347,20 @@ impl App {
         let unsaved = self.chat.unsaved_answer().filter(|text| !text.is_empty());
         last_words.extend(unsaved.map(|text| Job::PutAside(text.to_owned())));
         let (width, now) = (self.width, self.now);
-        *self = Self::new(self.setup.clone(), opened.session, opened.draft);
+        let left = self.chat(ChatEvent::Leave);
+        let mut next = Self::new(self.setup.clone(), opened.session, opened.draft);
+        next.chat.follow(&self.chat);
+        *self = next;
         self.width = width;
         self.now = now;
         self.notice = opened.note.map(Notice::Info);
+        if let Some(chosen) = opened.chosen {
+            // There is nothing under way yet that it could change.
+            drop(self.chat(ChatEvent::UseModel(chosen)));
+        }
         last_words.push(Job::Switch(opened.hold));
-        last_words.into_iter().map(Cmd::Job).collect()
+        let last_words = last_words.into_iter().map(Cmd::Job);
+        left.into_iter().chain(last_words).collect()
     }
 
     /// The draft is kept whenever it has changed, or has come nearer to the

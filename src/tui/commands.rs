@@ -9,6 +9,8 @@ pub enum Command {
     New,
     Resume,
     Rename,
+    Model,
+    Compact,
     Export,
     Retry,
     Edit,
@@ -77,6 +79,8 @@ pub const COMMANDS: &[Entry] = {
         entry(C::New, "new", None, "begin a new session"),
         entry(C::Resume, "resume", None, "go on in another session"),
         entry(C::Rename, "rename", Needed("TITLE"), "name this session"),
+        entry(C::Model, "model", Optional("NAME"), "choose who answers from now on"),
+        entry(C::Compact, "compact", Optional("HINT"), "put a summary in place of what was said"),
         entry(C::Export, "export", Optional("PATH"), "write Markdown to a file, or the log (.jsonl)"),
         entry(C::Retry, "retry", None, "ask once more for the last answer"),
         entry(C::Edit, "edit", None, "change an earlier message and go on from there"),
@@ -206,7 +210,9 @@ mod tests {
         assert_eq!(names("re"), ["resume", "rename", "theme"][..2]);
         assert_eq!(
             names("e"),
-            ["export", "new", "resume", "rename", "theme", "help"]
+            [
+                "export", "new", "resume", "rename", "model", "theme", "help"
+            ]
         );
         assert_eq!(names("xyz"), [""; 0]);
         assert_eq!(names("").len(), COMMANDS.len());

@@ -20,6 +20,8 @@ pub enum Layer {
     Texts,
     /// The list of earlier messages, or of branches.
     Choices,
+    /// The models to choose from.
+    Models,
     /// The title being given to a session of the list.
     Naming,
     /// The table of keys.
@@ -38,6 +40,7 @@ impl Layer {
             Self::Sessions => "Sessions",
             Self::Texts => "Searching all sessions",
             Self::Choices => "Earlier messages and branches",
+            Self::Models => "Choosing a model",
             Self::Naming => "Naming a session",
             Self::Help => "This help",
         }
@@ -62,6 +65,7 @@ pub enum Action {
     Preview,
     Sessions,
     Texts,
+    Models,
     Rename,
     Export,
     Help,
@@ -209,7 +213,9 @@ const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
 pub const BINDINGS: &[Binding] = {
     use Action as A;
     use KeyCode as K;
-    use Layer::{Choices, Composer, Help, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
+    use Layer::{
+        Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts,
+    };
     &[
         bind(Composer, &[key(K::Enter)], A::Send, "send"),
         bind(Composer, &[ctrl('j'), with(ALT, K::Enter), with(SHIFT, K::Enter)], A::Newline, "break the line"),
@@ -217,6 +223,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Composer, &[ctrl('o')], A::Preview, "preview what would be sent"),
         bind(Composer, &[ctrl('t')], A::Sessions, "sessions"),
         bind(Composer, &[ctrl('f')], A::Texts, "search what was said in any session"),
+        bind(Composer, &[ctrl('l')], A::Models, "choose the model"),
         bind(Composer, &[ctrl('g')], A::ExternalEditor, "write in $VISUAL or $EDITOR"),
         bind(Composer, &[ctrl('c')], A::Interrupt, "clear the draft; on an empty one, quit"),
         bind(Composer, &[ctrl('d')], A::EndOfInput, "quit on an empty draft; else delete forward"),
@@ -323,6 +330,19 @@ pub const BINDINGS: &[Binding] = {
         bind(Choices, &[key(K::F(1))], A::Help, "help"),
         bind(Choices, &[ctrl('z')], A::Suspend, ""),
 
+        bind(Models, &[key(K::Enter), key(K::Tab)], A::Accept, "choose"),
+        bind(Models, &[key(K::Esc), ctrl('c'), ctrl('l')], A::Escape, "close"),
+        bind(Models, &[key(K::Down), ctrl('n')], A::Down, "next"),
+        bind(Models, &[key(K::Up), ctrl('p')], A::Up, "previous"),
+        bind(Models, &[key(K::PageDown)], A::PageDown, "a page on"),
+        bind(Models, &[key(K::PageUp)], A::PageUp, "a page back"),
+        bind(Models, &[key(K::Home)], A::First, "first"),
+        bind(Models, &[key(K::End)], A::Last, "last"),
+        bind(Models, &[key(K::Backspace), ctrl('h')], A::Backspace, "delete back"),
+        bind(Models, &[ctrl('u')], A::KillToStart, "clear the search"),
+        bind(Models, &[key(K::F(1))], A::Help, "help"),
+        bind(Models, &[ctrl('z')], A::Suspend, ""),
+
         bind(Naming, &[key(K::Enter)], A::Accept, "rename"),
         bind(Naming, &[key(K::Esc), ctrl('c')], A::Escape, "keep the title"),
         bind(Naming, &[key(K::Backspace), ctrl('h')], A::Backspace, "delete back"),
@@ -410,10 +430,10 @@ mod tests {
 
     #[test]
     fn every_layer_can_be_left() {
-        use Layer::{Choices, Composer, Help, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
+        use Layer::{Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
         let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
         for layer in [
-            Composer, Popup, Pane, PaneSearch, Sessions, Texts, Choices, Naming, Help,
+            Composer, Popup, Pane, PaneSearch, Sessions, Texts, Choices, Models, Naming, Help,
         ] {
             assert_eq!(action(layer, &escape), Some(Action::Escape));
         }
@@ -421,11 +441,11 @@ mod tests {
 
     #[test]
     fn help_and_suspending_are_there_in_every_layer() {
-        use Layer::{Choices, Composer, Help, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
+        use Layer::{Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
         let help = KeyEvent::new(KeyCode::F(1), KeyModifiers::NONE);
         let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
         for layer in [
-            Composer, Popup, Pane, PaneSearch, Sessions, Texts, Choices, Naming,
+            Composer, Popup, Pane, PaneSearch, Sessions, Texts, Choices, Models, Naming,
         ] {
             assert_eq!(action(layer, &help), Some(Action::Help), "{layer:?}");
             assert_eq!(action(layer, &suspend), Some(Action::Suspend), "{layer:?}");

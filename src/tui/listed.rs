@@ -7,6 +7,7 @@ use super::choices::Choices;
 use super::command_list::CommandList;
 use super::human;
 use super::list::List;
+use super::models::ModelPicker;
 use super::pane::Spot;
 use super::picker::Picker;
 use super::texts::TextPicker;
@@ -27,6 +28,8 @@ pub enum Listed {
     Commands(CommandList),
     /// Earlier messages, or branches.
     Choices(Choices),
+    /// Models by their names.
+    Models(ModelPicker),
 }
 
 impl Listed {
@@ -38,6 +41,7 @@ impl Listed {
             Self::Texts(picker) => &picker.list,
             Self::Commands(commands) => &commands.list,
             Self::Choices(choices) => &choices.list,
+            Self::Models(models) => &models.list,
         }
     }
 
@@ -48,6 +52,7 @@ impl Listed {
             Self::Texts(picker) => &mut picker.list,
             Self::Commands(commands) => &mut commands.list,
             Self::Choices(choices) => &mut choices.list,
+            Self::Models(models) => &mut models.list,
         }
     }
 
@@ -59,6 +64,7 @@ impl Listed {
             Self::Texts(picker) => &picker.query().text,
             Self::Commands(commands) => commands.typed(),
             Self::Choices(choices) => choices.typed(),
+            Self::Models(models) => models.text(),
         }
     }
 
@@ -69,7 +75,7 @@ impl Listed {
         let (id, label) = match self {
             Self::Sessions(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
             Self::Texts(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
-            Self::Commands(_) | Self::Choices(_) => return None,
+            Self::Commands(_) | Self::Choices(_) | Self::Models(_) => return None,
         };
         Some(Reference {
             session_id: id.clone(),
@@ -81,7 +87,7 @@ impl Listed {
     #[must_use]
     pub fn spot(&self) -> Option<Spot> {
         match self {
-            Self::Sessions(_) | Self::Commands(_) | Self::Choices(_) => None,
+            Self::Sessions(_) | Self::Commands(_) | Self::Choices(_) | Self::Models(_) => None,
             Self::Texts(picker) => picker.spot(),
         }
     }
@@ -94,6 +100,7 @@ impl Listed {
             Self::Texts(picker) => picker.height(),
             Self::Commands(commands) => commands.list.wanted_height(),
             Self::Choices(choices) => choices.list.wanted_height(),
+            Self::Models(models) => models.height(),
         }
         .max(1)
     }
@@ -107,6 +114,7 @@ impl Listed {
             Self::Texts(picker) => (picker.counter(), None),
             Self::Commands(commands) => (commands.counter(), None),
             Self::Choices(choices) => (choices.counter(), None),
+            Self::Models(models) => (models.counter(now), None),
         };
         if self.list().is_slow(now) {
             counter = format!("{} {counter}", human::spinner(now));
@@ -114,6 +122,13 @@ impl Listed {
         let whole = progress.map(|progress| format!("{counter} · {progress}"));
         let whole = whole.filter(|whole| wrap::columns(whole) <= room);
         whole.unwrap_or(counter)
+    }
+
+    /// Whether something of it moves by time alone.
+    #[must_use]
+    pub fn is_moving(&self) -> bool {
+        let is_asking = matches!(self, Self::Models(models) if models.is_asking());
+        is_asking || self.list().is_waiting()
     }
 
     /// Notes that there may be other rows by now. Gives what is to be done to
@@ -128,7 +143,7 @@ impl Listed {
                 let asks = !picker.is_blank() && picker.list.outdated(now);
                 asks.then(|| Job::Search(picker.query().clone()))
             }
-            Self::Commands(_) | Self::Choices(_) => None,
+            Self::Commands(_) | Self::Choices(_) | Self::Models(_) => None,
         }
     }
 
@@ -139,6 +154,7 @@ impl Listed {
             Self::Texts(picker) => picker.render(area, buf, theme, now),
             Self::Commands(commands) => commands.render(area, buf, theme),
             Self::Choices(choices) => choices.render(area, buf, theme, now),
+            Self::Models(models) => models.render(area, buf, theme, now),
         }
     }
 }

@@ -18,7 +18,7 @@ use super::pager::Pager;
 use super::pager::piece::{Kind, LINE_BYTES, Piece};
 use super::theme::Theme;
 use super::wrap::Wrap;
-use crate::chat::{ATTEMPT, REQUEST_HEADER, TURN_START};
+use crate::chat::{ATTEMPT, REQUEST_HEADER, TURN_START, is_for_answer, is_of_summary};
 use crate::session::{Event, MessageKind, Payload, SessionId};
 
 /// An answer that is not in the log yet.
@@ -154,24 +154,23 @@ impl TranscriptState {
     /// Whether a turn without any answer, as it was called off or the program was
     /// ended in it, is over for good with this event. Takes note of how the turn goes on.
     fn is_left_unanswered_by(&mut self, event: &Event) -> bool {
-        match event.payload.type_name() {
-            TURN_START => std::mem::take(&mut self.unanswered),
-            REQUEST_HEADER => {
-                self.unanswered = true;
-                false
+        match &event.payload {
+            Payload::LogOnly { kind, .. } if kind == TURN_START => {
+                return std::mem::take(&mut self.unanswered);
             }
-            other => {
-                let is_answer = matches!(
-                    &event.payload,
-                    Payload::Message {
-                        kind: MessageKind::Assistant,
-                        ..
-                    }
-                );
-                self.unanswered &= !is_answer && other != ATTEMPT;
-                false
+            Payload::LogOnly { kind, data } if kind == REQUEST_HEADER => {
+                self.unanswered |= is_for_answer(data);
             }
+            Payload::LogOnly { kind, data } if kind == ATTEMPT => {
+                self.unanswered &= is_of_summary(data);
+            }
+            Payload::Message {
+                kind: MessageKind::Assistant,
+                ..
+            } => self.unanswered = false,
+            Payload::Message { .. } | Payload::LogOnly { .. } => {}
         }
+        false
     }
 
     fn drop_stream(&mut self) {

@@ -159,15 +159,10 @@ fn draw_head(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let title = sanitize::line(title.as_deref().unwrap_or("new session"));
     let left = format!(" ibid · {title}");
     let model = sanitize::line(&app.chat.chosen().config.model).into_owned();
-    let share = app
-        .chat
-        .chosen()
-        .context_window
-        .filter(|window| *window > 0)
-        .map(|window| {
-            let share = app.chat.context_tokens().saturating_mul(100) / window;
-            format!("{model} · {share}% of {} ", human::tokens(window))
-        });
+    let window = app.chat.chosen().context_window;
+    let share = window
+        .zip(app.chat.window_share())
+        .map(|(window, share)| format!("{model} · {share}% of {} ", human::tokens(window)));
     // A title is cut before the model goes, but not to nothing.
     let room_beside = |right: &String| area.width.saturating_sub(columns(right) + 1);
     let wants = columns(&left).min(TITLE_WANTS);
@@ -263,7 +258,7 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
             let pane = app.pane_mut()?;
             pane.render(plan.body, frame.buffer_mut(), &theme, now)
         }
-        Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Naming => {
+        Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models | Layer::Naming => {
             draw_list(app, frame, plan.body)
         }
         Layer::Composer | Layer::Popup => {
@@ -285,6 +280,7 @@ fn draw_list(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Positio
         (Some(typed), _) => ("New title", typed.as_str()),
         (None, Listed::Texts(_)) => ("Search", listed.text()),
         (None, Listed::Choices(choices)) => (choices.title(), listed.text()),
+        (None, Listed::Models(_)) => ("Models", listed.text()),
         (None, _) => ("Sessions", listed.text()),
     };
     let text = format!(" {title}: {}", sanitize::line(typed));

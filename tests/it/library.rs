@@ -4,7 +4,9 @@
 mod cache;
 mod elsewhere;
 mod live;
+mod mending;
 mod recall;
+mod unwritten;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -161,6 +163,7 @@ pub(crate) fn log(id: &str, title: &str, created_at: i64) -> CapturedLog {
             captured_through: Some(Seq(1)),
             damage: None,
             conversation: vec![Item {
+                time: Millis(0),
                 role: Role::User,
                 checkpoint: false,
                 text: "Please find the bug in this long program".into(),
@@ -305,6 +308,7 @@ fn a_log_that_never_set_a_title_goes_by_its_first_words() {
     compacted.capture.conversation.insert(
         0,
         Item {
+            time: Millis(0),
             role: Role::User,
             checkpoint: true,
             text: "What was said before".into(),

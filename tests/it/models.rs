@@ -1,9 +1,10 @@
 //! Providers against servers: a faulty one of our own, and two that others
 //! wrote.
 
-mod conformance;
+pub(crate) mod conformance;
 mod faults;
 mod formats;
 mod refusals;
-mod server;
-mod support;
+pub(crate) mod server;
+pub(crate) mod support;
+mod tls;

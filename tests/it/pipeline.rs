@@ -1,6 +1,8 @@
 //! A turn carried out for real: the conversation and the runtime drive each
 //! other over a store, a library and the offline model, without a terminal.
 
+mod choosing;
+mod compacting;
 mod drafts;
 mod finding;
 mod naming;

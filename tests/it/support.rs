@@ -4,3 +4,4 @@ pub(crate) mod frames;
 pub(crate) mod keys;
 pub(crate) mod ports;
 pub(crate) mod sessions;
+pub(crate) mod tls;

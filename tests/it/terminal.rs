@@ -24,4 +24,5 @@ mod kill;
 mod killing;
 mod pty;
 mod restore;
+mod secrets;
 mod story;

@@ -11,7 +11,8 @@ use crate::cli::{CliError, Output, output};
 use crate::config::{self, Config};
 use crate::figures::counted;
 use crate::model::{
-    Catalogue, Configured, ModelError, ModelInfo, PlacedKey, Refreshed, StoredModels,
+    Catalogue, Configured, KeySource as _, ModelError, ModelInfo, PlacedKey, Refreshed,
+    StoredModels,
 };
 use crate::session::Millis;
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, ffi, params};
 
 use super::rows::{self, CachedRow, kind_number, tool_number};
 use crate::library::files::{Facts, Found, LogFile};
@@ -31,6 +31,10 @@ const SCAN_PRECISION: i64 = 60_000;
 const PUT: &str = "INSERT OR REPLACE INTO sessions VALUES \
      (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, 0, ?18, ?19)";
 
+/// When each session was last seen.
+const SEEN: &str = "SELECT id, tool, file, coalesce(name, title), \
+     coalesce((SELECT at FROM scans WHERE scans.tool = sessions.tool), updated_at) FROM sessions";
+
 pub(super) fn write(
     connection: &mut Connection,
     read: &[ReadFile],
@@ -54,12 +58,9 @@ pub(super) fn remove(
     let mut touched = BTreeSet::new();
     for (tool, file) in files {
         transaction
-            .prepare_cached(
-                "INSERT OR REPLACE INTO gone
-                 SELECT id, tool, file, coalesce(name, title),
-                     coalesce((SELECT at FROM scans WHERE scans.tool = sessions.tool), updated_at)
-                 FROM sessions WHERE tool = ?1 AND file = ?2",
-            )?
+            .prepare_cached(&format!(
+                "INSERT OR REPLACE INTO gone {SEEN} WHERE tool = ?1 AND file = ?2"
+            ))?
             .execute(params![tool_number(*tool), file])?;
         take_out(&transaction, *tool, file, &mut touched)?;
     }
@@ -94,11 +95,91 @@ pub(super) fn scanned(connection: &Connection, tools: &[Tool], at: Millis) -> ru
     transaction.commit()
 }
 
-/// What is remembered of sessions that are gone stays: nothing else knows it.
+/// Forgets all but what was last seen when, which nothing else knows: each
+/// session counts as gone until it is found again.
 pub(super) fn clear(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(
-        "BEGIN IMMEDIATE; DELETE FROM sessions; DELETE FROM files; DELETE FROM names; COMMIT;",
-    )
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    transaction.execute(&format!("INSERT OR REPLACE INTO gone {SEEN}"), [])?;
+    transaction.execute_batch("DELETE FROM sessions; DELETE FROM files; DELETE FROM names;")?;
+    transaction.commit()
+}
+
+/// [`clear`] of a database that is whole. What is left of it is looked through;
+/// damage is an error.
+pub(super) fn clear_whole(connection: &Connection) -> rusqlite::Result<()> {
+    clear(connection)?;
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if found == "ok" {
+        return Ok(());
+    }
+    let code = ffi::Error::new(ffi::SQLITE_CORRUPT);
+    Err(rusqlite::Error::SqliteFailure(code, Some(found)))
+}
+
+/// A session and when it was last seen.
+pub(super) struct Seen {
+    id: String,
+    tool: i64,
+    file: String,
+    title: Option<String>,
+    at: i64,
+}
+
+/// All that a cache knows of what was last seen when, in whatever form it is:
+/// as far as that can be read.
+pub(super) fn seen(connection: &Connection) -> Vec<Seen> {
+    let gone = "SELECT id, tool, file, title, last_seen FROM gone";
+    let mut all = Vec::new();
+    for select in [gone, SEEN] {
+        let Ok(mut statement) = connection.prepare(select) else {
+            continue;
+        };
+        let rows = statement.query_map([], |row| {
+            Ok(Seen {
+                id: row.get(0)?,
+                tool: row.get(1)?,
+                file: row.get(2)?,
+                title: row.get(3)?,
+                at: row.get(4)?,
+            })
+        });
+        // Nothing behind a row that can't be read is sure.
+        all.extend(rows.into_iter().flatten().map_while(Result::ok));
+    }
+    all
+}
+
+/// Takes note of sessions that count as gone until they are found again.
+pub(super) fn remember(connection: &Connection, seen: &[Seen]) -> rusqlite::Result<()> {
+    let mut put = connection.prepare("INSERT OR REPLACE INTO gone VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for Seen {
+        id,
+        tool,
+        file,
+        title,
+        at,
+    } in seen
+    {
+        put.execute(params![id, tool, file, title, at])?;
+    }
+    Ok(())
+}
+
+/// Takes over what the cache in a file says, which has the same schema.
+pub(super) fn copy(connection: &Connection, from: &str) -> rusqlite::Result<()> {
+    connection.execute("ATTACH ?1 AS other", [from])?;
+    let copied = copy_tables(connection);
+    connection.execute_batch("DETACH other")?;
+    copied
+}
+
+fn copy_tables(connection: &Connection) -> rusqlite::Result<()> {
+    let transaction = connection.unchecked_transaction()?;
+    for table in ["sessions", "files", "names", "gone", "scans"] {
+        let copy = format!("INSERT INTO {table} SELECT * FROM other.{table}");
+        transaction.execute(&copy, [])?;
+    }
+    transaction.commit()
 }
 
 /// Takes out all that is known of a file, and tells whose it was.

@@ -1,13 +1,12 @@
 //! Makes tables: from what a store knows, or from an older table and changes.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use super::{Cwd, Flags, Form, Hidden, Index, NO_CWD, Row, Shape, UNKNOWN, letters, range, tag};
+use super::{Cwd, Flags, Form, Hidden, Index, NO_CWD, Row, Shape, UNKNOWN, letters, slice, tag};
 use crate::session::{Header, Millis, SessionId, title};
-use crate::threads::in_background;
 use crate::tool::Tool;
 
 /// A session on its way into a table.
@@ -70,12 +69,21 @@ fn is_clean(label: &str) -> bool {
     before != b' ' || label.is_empty()
 }
 
+/// All that a row has is made when it is added, once: a table that is made
+/// from another takes over what that one knows.
 #[derive(Clone, Default)]
 pub(crate) struct Builder {
     text: String,
+    /// How many bytes of the text are no row's any more.
+    unused: usize,
     rows: Vec<Row>,
+    letters: Vec<u64>,
+    shapes: Vec<Shape>,
+    tags: Vec<u8>,
+    /// How many of the first rows are in order: those of the other table.
+    in_order: usize,
     cwds: Vec<Cwd>,
-    known_cwds: HashMap<Box<str>, u32>,
+    known_cwds: HashMap<Arc<str>, u32>,
     hidden: Hidden,
 }
 
@@ -84,35 +92,52 @@ impl Builder {
     pub(crate) fn with_capacity(sessions: usize) -> Self {
         Self {
             rows: Vec::with_capacity(sessions),
+            letters: Vec::with_capacity(sessions),
+            shapes: Vec::with_capacity(sessions),
+            tags: Vec::with_capacity(sessions),
             ..Self::default()
         }
     }
 
-    /// A table that begins as a copy of another without some of its rows.
-    pub(crate) fn without(index: &Index, rows: &HashSet<u32>) -> Self {
+    /// A table that begins as a copy of another without some of its rows,
+    /// which are told in order.
+    pub(crate) fn without(index: &Index, rows: &[u32]) -> Self {
+        let kept = kept(index.rows.len(), rows);
+        let lost = rows.iter().filter_map(|row| index.row(*row));
         let mut builder = Self {
-            text: String::with_capacity(index.text.len()),
-            rows: Vec::with_capacity(index.rows.len()),
+            text: index.text.clone(),
+            unused: index.unused + lost.map(Row::text_len).sum::<usize>(),
+            rows: picked(&index.rows, &kept),
+            letters: picked(&index.letters, &kept),
+            shapes: picked(&index.shapes, &kept),
+            tags: picked(&index.tags, &kept),
+            in_order: 0,
             known_cwds: (0..)
                 .zip(&index.cwds)
-                .map(|(at, cwd)| (cwd.path.clone(), at))
+                .map(|(at, cwd)| (Arc::clone(&cwd.path), at))
                 .collect(),
             cwds: index.cwds.clone(),
             hidden: index.hidden,
         };
-        for (at, row) in (0..).zip(&index.rows) {
-            if rows.contains(&at) {
-                continue;
-            }
-            let len = u32::try_from(row.text_len()).unwrap_or(u32::MAX);
-            let text = index.text.get(range(row.at, len)).unwrap_or_default();
-            builder.rows.push(Row {
-                at: builder.text.len() as u64,
-                ..*row
-            });
-            builder.text.push_str(text);
+        builder.in_order = builder.rows.len();
+        if builder.unused > builder.text.len() / 2 {
+            builder.pack();
         }
         builder
+    }
+
+    /// Lets go of text that no row has.
+    fn pack(&mut self) {
+        let used = self.text.len().saturating_sub(self.unused);
+        let mut text = String::with_capacity(used);
+        for row in &mut self.rows {
+            let len = u32::try_from(row.text_len()).unwrap_or(u32::MAX);
+            let its = slice(&self.text, row.at, len);
+            row.at = text.len() as u64;
+            text.push_str(its);
+        }
+        self.text = text;
+        self.unused = 0;
     }
 
     /// Adds a session, which must not be there yet.
@@ -155,6 +180,9 @@ impl Builder {
             updated_at: new.updated_at,
         };
         self.rows.push(row);
+        self.letters.push(letters(shown));
+        self.shapes.push(Shape::of(shown));
+        self.tags.push(tag(new.id));
     }
 
     /// Says what is known and not shown.
@@ -163,41 +191,65 @@ impl Builder {
     }
 
     /// Puts the rows in order.
-    pub(crate) fn finish(self) -> Index {
-        let mut index = Index {
+    pub(crate) fn finish(mut self) -> Index {
+        self.put_in_order();
+        self.text.shrink_to_fit();
+        self.rows.shrink_to_fit();
+        self.letters.shrink_to_fit();
+        self.shapes.shrink_to_fit();
+        self.tags.shrink_to_fit();
+        self.cwds.shrink_to_fit();
+        Index {
             text: self.text,
+            unused: self.unused,
             rows: self.rows,
-            letters: Vec::new(),
-            shapes: Vec::new(),
-            tags: Vec::new(),
+            letters: self.letters,
+            shapes: self.shapes,
+            tags: self.tags,
             cwds: self.cwds,
             hidden: self.hidden,
-        };
-        let mut rows = std::mem::take(&mut index.rows);
+        }
+    }
+
+    /// Puts the rows that were added among those that are in order already.
+    fn put_in_order(&mut self) {
         let newest_first = |a: &Row, b: &Row| {
+            let id = |row: &Row| slice(&self.text, row.at, row.id);
             b.created_at
                 .cmp(&a.created_at)
-                .then_with(|| index.slice(a.at, a.id).cmp(index.slice(b.at, b.id)))
+                .then_with(|| id(a).cmp(id(b)))
         };
-        let (letters, shapes) = in_background(|| {
-            if !rows.is_sorted_by(|a, b| newest_first(a, b) != Ordering::Greater) {
-                rows.par_sort_unstable_by(newest_first);
+        let last_in_order = self.in_order.saturating_sub(1);
+        let tail = self.rows.get(last_in_order..).unwrap_or_default();
+        if tail.is_sorted_by(|a, b| newest_first(a, b) != Ordering::Greater) {
+            return;
+        }
+        let (old, new) = self
+            .rows
+            .split_at_checked(self.in_order)
+            .unwrap_or_default();
+        let mut new: Vec<(usize, &Row)> = (self.in_order..).zip(new).collect();
+        // Mostly they come in a few runs, which a stable sort makes use of.
+        new.sort_by(|(_, a), (_, b)| newest_first(a, b));
+        let mut order: Vec<Range<usize>> = Vec::new();
+        let mut done = 0;
+        for (at, row) in new {
+            let rest = old.get(done..).unwrap_or_default();
+            let before = rest.partition_point(|old| newest_first(old, row) != Ordering::Greater);
+            if before > 0 {
+                order.push(done..done + before);
+                done += before;
             }
-            rows.par_iter()
-                .map(|row| {
-                    let shown = index.display(row);
-                    (letters(shown), Shape::of(shown))
-                })
-                .unzip::<_, _, Vec<_>, Vec<_>>()
-        });
-        rows.shrink_to_fit();
-        index.letters = letters;
-        index.shapes = shapes;
-        index.tags = rows.iter().map(|row| tag(index.id(row))).collect();
-        index.rows = rows;
-        index.text.shrink_to_fit();
-        index.cwds.shrink_to_fit();
-        index
+            match order.last_mut() {
+                Some(run) if run.end == at => run.end += 1,
+                _ => order.push(at..at + 1),
+            }
+        }
+        order.push(done..old.len());
+        self.rows = picked(&self.rows, &order);
+        self.letters = picked(&self.letters, &order);
+        self.shapes = picked(&self.shapes, &order);
+        self.tags = picked(&self.tags, &order);
     }
 
     fn append(&mut self, text: &str) -> u32 {
@@ -215,11 +267,34 @@ impl Builder {
             return *at;
         }
         let at = u32::try_from(self.cwds.len()).unwrap_or(NO_CWD);
+        let path: Arc<str> = cwd.into();
         self.cwds.push(Cwd {
-            path: cwd.into(),
+            path: Arc::clone(&path),
             letters: letters(cwd),
         });
-        self.known_cwds.insert(cwd.into(), at);
+        self.known_cwds.insert(path, at);
         at
     }
+}
+
+/// What is left of so many rows without these, as runs.
+fn kept(len: usize, without: &[u32]) -> Vec<Range<usize>> {
+    let mut runs = Vec::with_capacity(without.len() + 1);
+    let mut done = 0;
+    for row in without {
+        let row = *row as usize;
+        runs.push(done..row);
+        done = row + 1;
+    }
+    runs.push(done..len);
+    runs
+}
+
+/// A column of these runs of rows.
+fn picked<T: Copy>(column: &[T], runs: &[Range<usize>]) -> Vec<T> {
+    let mut picked = Vec::with_capacity(runs.iter().map(Range::len).sum());
+    for run in runs {
+        picked.extend_from_slice(column.get(run.clone()).unwrap_or_default());
+    }
+    picked
 }

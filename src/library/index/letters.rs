@@ -62,6 +62,12 @@ impl Form {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many shapes this thread made.
+    pub(super) static SHAPED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// What decides how well a text can match at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shape {
@@ -77,6 +83,8 @@ impl Shape {
     /// like to the matcher is not known beforehand.
     #[must_use]
     pub(crate) fn of(text: &str) -> Self {
+        #[cfg(test)]
+        SHAPED.set(SHAPED.get() + 1);
         if !text.is_ascii() {
             return Self {
                 boosted: u64::MAX,

@@ -159,12 +159,18 @@ fn since_counts_back_from_now() {
 }
 
 #[test]
-fn since_more_than_there_is_admits_all() {
+fn since_longer_than_there_is_anything_filters_nothing_and_is_told() {
     for text in [
-        "since:999999999999999999999999y",
-        "since:9223372036854775807d",
+        "999999999999999999999999y",
+        "9223372036854775807d",
+        "201y",
+        "1752001h",
     ] {
-        assert!(admits_time(text, 0), "{text}");
+        let query = format!("since:{text}");
+        assert_eq!(problems(&query), [Problem::TooLong(text.to_owned())]);
+    }
+    for text in ["since:200y", "since:1752000h"] {
+        assert_eq!(parsed(text).problems, [], "{text}");
     }
 }
 
@@ -210,6 +216,10 @@ fn what_cannot_be_understood_filters_nothing_and_is_told() {
         "1.5d",
         "2026-1",
         "2026-02-30",
+        "2026-11-01T12:00",
+        "20261101",
+        "99999-01-01",
+        "2026-11-01-",
     ] {
         assert_eq!(problems(&format!("since:{text}")), [no_time(text)]);
     }

@@ -5,10 +5,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
+use rusqlite::{Connection, MAIN_DB, OptionalExtension as _, Transaction, TransactionBehavior};
 
 use super::error::{Place, TextsError};
 use super::tokens::TOKENIZER;
@@ -18,7 +18,7 @@ use crate::threads::lock;
 
 /// The version of the tables below. Older ones are dropped and made anew; newer ones
 /// belong to a newer program and are left alone.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// How long to wait for another process. Its transactions are short.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// In bytes; of meaning for a new file only.
@@ -47,8 +47,14 @@ const CREATE: &str = "
         time INTEGER NOT NULL,
         text TEXT NOT NULL
     ) STRICT;
-    CREATE UNIQUE INDEX IF NOT EXISTS texts_places ON texts_messages (session, place);";
+    CREATE UNIQUE INDEX IF NOT EXISTS texts_places ON texts_messages (session, place);
+    -- Sessions that could not be read the last time, and why.
+    CREATE TABLE IF NOT EXISTS texts_problems (
+        id TEXT PRIMARY KEY,
+        problem TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;";
 const DROP: &str = "
+    DROP TABLE IF EXISTS texts_problems;
     DROP TABLE IF EXISTS texts_index;
     DROP TABLE IF EXISTS texts_messages;
     DROP TABLE IF EXISTS texts_sessions;
@@ -73,8 +79,13 @@ pub(super) enum Purpose {
 
 /// The database, opened when it is first needed, once to read and once to
 /// write, so that a search does not wait for the index to grow.
+///
+/// Where its file can't be opened or written, the index is kept in memory, for
+/// as long as this lives.
 pub(super) struct Database {
     place: Place,
+    /// Why the file is not used.
+    set_aside: OnceLock<TextsError>,
     reading: Mutex<Option<Open>>,
     writing: Mutex<Option<Open>>,
 }
@@ -89,6 +100,7 @@ impl Database {
     pub(super) fn new(place: Place) -> Self {
         Self {
             place,
+            set_aside: OnceLock::new(),
             reading: Mutex::default(),
             writing: Mutex::default(),
         }
@@ -101,45 +113,73 @@ impl Database {
         work: impl FnOnce(&mut Connection) -> Result<T, rusqlite::Error>,
     ) -> Result<T, TextsError> {
         let mut slot = self.slot(purpose);
-        let path = self.place.0.as_deref();
-        let is_gone = |open: &mut Open| path.is_some() && open.file != path.and_then(inode);
-        if slot.as_mut().is_none_or(is_gone) {
-            // The old one is closed before, or its file would stay in use.
-            *slot = None;
-        }
-        let open = match &mut *slot {
-            Some(open) => open,
-            empty => empty.insert(self.open()?),
+        // One whose file is gone is closed here, or the file would stay in use.
+        let kept = slot.take().filter(|open| open.file == self.file());
+        let opened = match kept {
+            Some(open) => Ok(open),
+            None => self.open(),
+        };
+        let mut open = match opened {
+            Ok(open) => open,
+            Err(error @ TextsError::Unusable { .. }) if self.path().is_some() => {
+                drop(slot);
+                // Whoever noticed it first has said why.
+                let _ = self.set_aside.set(error);
+                return self.with(purpose, work);
+            }
+            Err(error) => return Err(error),
         };
         let outcome =
             work(&mut open.connection).map_err(|error| TextsError::new(&self.place, error));
-        if matches!(outcome, Err(TextsError::Damaged { .. })) {
-            // A damaged file is thrown away by whoever owns it.
-            *slot = None;
+        // A damaged file is thrown away by whoever owns it.
+        if !matches!(outcome, Err(TextsError::Damaged { .. })) {
+            *slot = Some(open);
         }
         outcome
     }
 
-    /// Drops all that is in the index. What else is in the file stays.
+    /// Which file the index is in now, to notice that another one took its
+    /// place; `None` while there is none.
+    pub(super) fn file(&self) -> Option<u64> {
+        self.path().and_then(inode)
+    }
+
+    /// Drops all that is in the index, of whichever version it is. What else is
+    /// in the file stays.
     pub(super) fn clear(&self) -> Result<(), TextsError> {
-        self.with(Purpose::Writing, |connection| {
-            let transaction = begin(connection)?;
+        *lock(&self.reading) = None;
+        let outcome = connect(self.path()).and_then(|mut connection| {
+            let transaction = begin(&mut connection)?;
             create(&transaction)?;
-            transaction.commit()
-        })
+            transaction.commit()?;
+            Ok(connection)
+        });
+        let connection = outcome.map_err(|error| TextsError::new(&self.place, error))?;
+        // What is in memory is the connection.
+        *lock(&self.writing) = Some(Open {
+            connection,
+            file: self.file(),
+        });
+        Ok(())
+    }
+
+    /// The file, unless it can't be used.
+    fn path(&self) -> Option<&Path> {
+        let path = self.place.0.as_deref();
+        path.filter(|_| self.set_aside.get().is_none())
     }
 
     fn slot(&self, purpose: Purpose) -> MutexGuard<'_, Option<Open>> {
         match purpose {
             // Nobody else sees what is in memory.
-            Purpose::Reading if self.place.0.is_some() => lock(&self.reading),
+            Purpose::Reading if self.path().is_some() => lock(&self.reading),
             _ => lock(&self.writing),
         }
     }
 
     fn open(&self) -> Result<Open, TextsError> {
         let (connection, found) =
-            open(self.place.0.as_deref()).map_err(|error| TextsError::new(&self.place, error))?;
+            open(self.path()).map_err(|error| TextsError::new(&self.place, error))?;
         if found > VERSION {
             return Err(TextsError::Newer {
                 place: self.place.clone(),
@@ -149,7 +189,7 @@ impl Database {
         }
         Ok(Open {
             connection,
-            file: self.place.0.as_deref().and_then(inode),
+            file: self.file(),
         })
     }
 }
@@ -164,10 +204,9 @@ pub(super) fn begin(connection: &mut Connection) -> Result<Transaction<'_>, rusq
     connection.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 
-/// The connection, and the version of the tables in it. Older ones have been
-/// replaced.
-fn open(path: Option<&Path>) -> Result<(Connection, i64), rusqlite::Error> {
-    let mut connection = match path {
+/// A connection to whatever tables there are.
+fn connect(path: Option<&Path>) -> Result<Connection, rusqlite::Error> {
+    let connection = match path {
         Some(path) => {
             // Private texts stand in it. Where this fails, SQLite says why.
             let _ = private().write(true).create_new(true).open(path);
@@ -175,6 +214,9 @@ fn open(path: Option<&Path>) -> Result<(Connection, i64), rusqlite::Error> {
         }
         None => Connection::open_in_memory()?,
     };
+    if connection.is_readonly(MAIN_DB)? {
+        return Err(read_only());
+    }
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.pragma_update(None, "page_size", PAGE_SIZE)?;
@@ -182,6 +224,19 @@ fn open(path: Option<&Path>) -> Result<(Connection, i64), rusqlite::Error> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     // A power cut may cost the last sessions, which are then read again.
     connection.pragma_update(None, "synchronous", "normal")?;
+    Ok(connection)
+}
+
+/// What SQLite says when it can't write, where it would not have said it yet.
+fn read_only() -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY);
+    rusqlite::Error::SqliteFailure(code, Some("it can only be read".to_owned()))
+}
+
+/// The connection, and the version of the tables in it. Older ones have been
+/// replaced.
+fn open(path: Option<&Path>) -> Result<(Connection, i64), rusqlite::Error> {
+    let mut connection = connect(path)?;
     let mut found = version(&connection)?;
     if found.is_none_or(|version| version < VERSION) {
         let transaction = begin(&mut connection)?;

@@ -28,7 +28,8 @@ pub enum TextsError {
     /// A newer program made its tables.
     #[error(
         "the search index {place} belongs to a newer version of ibid (its tables are of \
-         version {found}, this one knows {known}); search with that one"
+         version {found}, this one knows {known}); search with that one, or let `ibid reindex` \
+         make it anew for this one"
     )]
     Newer {
         /// The database.
@@ -39,7 +40,10 @@ pub enum TextsError {
         known: i64,
     },
     /// It can't be opened, read or written.
-    #[error("the search index {place} can't be used: {cause}")]
+    #[error(
+        "the search index {place} can't be used: {cause}; see to the rights of that file and \
+         to room on its disk"
+    )]
     Unusable {
         /// The database.
         place: Place,
@@ -62,12 +66,20 @@ impl TextsError {
 
     pub(super) fn new(place: &Place, error: rusqlite::Error) -> Self {
         let place = place.clone();
-        match error.sqlite_error_code() {
+        let code = match &error {
+            // All questions are this program's own: the tables are not as they
+            // were made.
+            rusqlite::Error::SqlInputError { .. } => Some(ErrorCode::DatabaseCorrupt),
+            error => error.sqlite_error_code(),
+        };
+        match code {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { place },
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged {
-                place,
-                cause: Arc::new(error),
-            },
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
+                Self::Damaged {
+                    place,
+                    cause: Arc::new(error),
+                }
+            }
             _ => Self::Unusable {
                 place,
                 cause: Arc::new(error),

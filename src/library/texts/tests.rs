@@ -283,6 +283,28 @@ fn what_changed_is_stale_and_what_is_gone_is_forgotten() {
 }
 
 #[test]
+fn why_a_session_could_not_be_read_is_known_until_it_is_read_or_gone() {
+    let texts = memory(&[("a", &["login"])]);
+    let problems = |ids: &[&str]| -> Vec<(SessionId, String)> {
+        let ids = ids.iter();
+        ids.map(|id| ((*id).into(), format!("no right to read {id}")))
+            .collect()
+    };
+    texts.put_problems(&problems(&["b", "a", "c"])).unwrap();
+    texts.put_problems(&problems(&["b"])).unwrap();
+    assert_eq!(texts.problems().unwrap(), problems(&["a", "b", "c"]));
+    assert_eq!(ids(&texts, "login"), ["a"], "what was known stays");
+    put(&texts, &[("b", &["login"])], 2);
+    assert_eq!(texts.problems().unwrap(), problems(&["a", "c"]));
+    texts
+        .forget_others(&HashSet::from(["b".into(), "a".into()]))
+        .unwrap();
+    assert_eq!(texts.problems().unwrap(), problems(&["a"]));
+    texts.clear().unwrap();
+    assert_eq!(texts.problems().unwrap(), []);
+}
+
+#[test]
 fn sessions_larger_than_a_transaction_are_written_whole_and_removed_whole() {
     let long = "some login text ".repeat(12_000);
     let numbered: Vec<String> = (0..2500).map(|n| format!("message {n}x")).collect();

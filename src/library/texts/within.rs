@@ -55,6 +55,7 @@ mod tests {
         let texts = ["Fix login_test", "no", "The LOGIN test\nis fixed"];
         let roles = [Role::User, Role::Assistant, Role::Assistant];
         let conversation = texts.into_iter().zip(roles).map(|(text, role)| Item {
+            time: Millis(0),
             role,
             checkpoint: false,
             text: text.into(),

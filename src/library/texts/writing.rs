@@ -30,6 +30,8 @@ const INSERT_MESSAGE: &str = "INSERT INTO texts_messages VALUES (?1, ?2, ?3, ?4,
 const INSERT_TOKENS: &str = "INSERT INTO texts_index (rowid, tokens) VALUES (?1, ?2)";
 const DELETE_MESSAGE: &str = "DELETE FROM texts_messages WHERE id = ?1";
 const DELETE_TOKENS: &str = "DELETE FROM texts_index WHERE rowid = ?1";
+const PUT_PROBLEM: &str = "INSERT OR REPLACE INTO texts_problems VALUES (?1, ?2)";
+const DELETE_PROBLEM: &str = "DELETE FROM texts_problems WHERE id = ?1";
 
 /// Writes these sessions, as many in one transaction as fit.
 pub(super) fn put(database: &Database, sessions: &[SessionTexts<'_>]) -> Result<(), TextsError> {
@@ -138,6 +140,9 @@ fn prepare<'a>(
         });
     }
     let stamp = is_done.then_some(stamp);
+    transaction
+        .prepare_cached(DELETE_PROBLEM)?
+        .execute([id.as_str()])?;
     transaction.prepare_cached(MARK_SESSION)?.execute(params![
         key,
         writes + 1,
@@ -261,6 +266,25 @@ fn number(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
+/// Takes note of why these sessions could not be read.
+pub(super) fn put_problems(
+    database: &Database,
+    problems: &[(SessionId, String)],
+) -> Result<(), TextsError> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    database.with(Purpose::Writing, |connection| {
+        let transaction = begin(connection)?;
+        let mut put = transaction.prepare_cached(PUT_PROBLEM)?;
+        for (id, problem) in problems {
+            put.execute([id.as_str(), problem])?;
+        }
+        drop(put);
+        transaction.commit()
+    })
+}
+
 /// Removes these sessions, as many in one transaction as fit.
 pub(super) fn forget(database: &Database, ids: &[SessionId]) -> Result<(), TextsError> {
     let mut rest = ids;
@@ -293,6 +317,9 @@ fn forget_some(transaction: &Transaction<'_>, ids: &[SessionId]) -> Result<usize
                 break;
             }
         }
+        transaction
+            .prepare_cached(DELETE_PROBLEM)?
+            .execute([id.as_str()])?;
         budget = budget.saturating_sub(REMOVAL);
         done += 1;
     }

@@ -184,6 +184,8 @@ mod tests {
             name: name.to_owned(),
             context_window: window,
             max_output: None,
+            input_price: None,
+            output_price: None,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::model::Usage;
 use crate::session::{Message, title};
 
 /// The most of any outside text that is echoed, in code points.
-const QUOTE_LIMIT: usize = 80;
+pub(super) const QUOTE_LIMIT: usize = 80;
 /// The same for the locator of a full text, of which a part is of no use.
 const LOCATOR_LIMIT: usize = 400;
 
@@ -29,8 +29,13 @@ impl Answer {
     pub(super) fn to(messages: &[Arc<Message>]) -> Self {
         let sent = Sent::read(messages);
         let text = [INTRODUCTION.to_owned(), cited(&sent), conversation(&sent)].join("\n\n");
+        Self::of(text, sent.total_bytes)
+    }
+
+    /// This text, as the answer to a request of so many bytes.
+    pub(super) fn of(text: String, sent_bytes: usize) -> Self {
         let usage = Usage {
-            input_tokens: tokens(sent.total_bytes),
+            input_tokens: tokens(sent_bytes),
             output_tokens: tokens(text.len()),
         };
         Self { text, usage }
@@ -138,7 +143,7 @@ fn conversation(sent: &Sent) -> String {
 
 /// The text on one clean line between quotation marks, cut after `limit` code
 /// points.
-fn quote(text: &str, limit: usize) -> String {
+pub(super) fn quote(text: &str, limit: usize) -> String {
     let line = title::normalise(text, usize::MAX);
     match line.char_indices().nth(limit) {
         Some((end, _)) => format!("\"{}…\"", line.get(..end).unwrap_or_default()),
@@ -146,7 +151,7 @@ fn quote(text: &str, limit: usize) -> String {
     }
 }
 
-fn count(n: u64, what: &str) -> String {
+pub(super) fn count(n: u64, what: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {what}{plural}", thousands(n))
 }
@@ -172,6 +177,7 @@ mod tests {
     impl SurfaceReader for Sessions {
         fn read_surface<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<Capture, Cause>> {
             let item = |role, text: &str| Item {
+                time: Millis(0),
                 role,
                 checkpoint: false,
                 text: text.into(),

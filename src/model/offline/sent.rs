@@ -158,7 +158,7 @@ impl Data<'_> {
 }
 
 /// The bytes of a message's text blocks.
-fn text_bytes(message: &Message) -> usize {
+pub(super) fn text_bytes(message: &Message) -> usize {
     let texts = message.content.iter().filter_map(Block::as_text);
     texts.map(str::len).sum()
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::chat::ATTEMPT;
+use crate::chat::{ATTEMPT, is_of_summary};
 use crate::reference::mention;
 use crate::reference::projection::Capture;
 use crate::sanitize;
@@ -17,7 +17,9 @@ pub(super) fn of_session(title: &str, session: &Session) -> Vec<u8> {
     for event in session.events() {
         match &event.payload {
             Payload::Message { kind, message, .. } => message_of(&mut text, *kind, message),
-            Payload::LogOnly { kind, data } if kind == ATTEMPT => attempt(&mut text, data),
+            Payload::LogOnly { kind, data } if kind == ATTEMPT && !is_of_summary(data) => {
+                attempt(&mut text, data);
+            }
             Payload::LogOnly { .. } => {}
         }
     }

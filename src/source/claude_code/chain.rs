@@ -6,20 +6,33 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
+
+use super::id::Id;
+
+/// The places of records by their ids.
+type Places<'a> = HashMap<&'a Id, usize, RandomState>;
+
 /// One record of the tree.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    pub(super) uuid: Option<Box<str>>,
-    pub(super) parent: Option<Box<str>>,
-    /// Where a compaction's boundary goes on from.
-    pub(super) logical_parent: Option<Box<str>>,
+    pub(super) uuid: Option<Id>,
+    pub(super) parent: Option<Id>,
     /// The id of the model's message that this is a part of.
-    pub(super) message_id: Option<Box<str>>,
+    pub(super) message_id: Option<Id>,
     pub(super) is_sidechain: bool,
     /// Whether it only links others: it is no end of a conversation.
     pub(super) is_progress: bool,
     pub(super) is_summary: bool,
-    pub(super) boundary: Option<Preserved>,
+    pub(super) boundary: Option<Box<Boundary>>,
+}
+
+/// Where a compaction was.
+#[derive(Debug)]
+pub(super) struct Boundary {
+    /// Where it goes on from.
+    pub(super) logical_parent: Option<Id>,
+    pub(super) preserved: Preserved,
 }
 
 /// What a compaction left as it was.
@@ -34,16 +47,16 @@ pub(super) struct Preserved {
 #[derive(Debug)]
 pub(super) enum Messages {
     /// These messages, in this order.
-    Listed(Vec<Box<str>>),
+    Listed(Vec<Id>),
     /// The messages from the one down to the other.
-    Segment { head: Box<str>, tail: Box<str> },
+    Segment { head: Id, tail: Id },
 }
 
 /// The records with their links resolved.
 struct Tree<'a> {
     nodes: &'a [Node],
     /// The record that a uuid stands for: the last that has it.
-    at: HashMap<&'a str, usize>,
+    at: Places<'a>,
     /// Whether some records took the place of others.
     has_replaced: bool,
     parents: Vec<Option<usize>>,
@@ -51,10 +64,10 @@ struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     fn new(nodes: &'a [Node]) -> Self {
-        let mut at = HashMap::with_capacity(nodes.len());
+        let mut at = Places::with_capacity_and_hasher(nodes.len(), RandomState::default());
         for (index, node) in nodes.iter().enumerate() {
             if let Some(uuid) = &node.uuid {
-                at.insert(&**uuid, index);
+                at.insert(uuid, index);
             }
         }
         let named = nodes.iter().filter(|node| node.uuid.is_some()).count();
@@ -62,9 +75,9 @@ impl<'a> Tree<'a> {
         let mut before: Option<(usize, &Node)> = None;
         let parents = nodes.iter().enumerate().map(|(index, node)| {
             let last = before.replace((index, node));
-            let parent = node.parent.as_deref()?;
+            let parent = node.parent.as_ref()?;
             // Most records follow the one before them.
-            match last.filter(|(_, last)| last.uuid.as_deref() == Some(parent)) {
+            match last.filter(|(_, last)| last.uuid.as_ref() == Some(parent)) {
                 Some((last, _)) if !has_replaced => Some(last),
                 _ => at.get(parent).copied(),
             }
@@ -82,7 +95,7 @@ impl<'a> Tree<'a> {
         self.nodes.get(index)
     }
 
-    fn find(&self, uuid: &str) -> Option<usize> {
+    fn find(&self, uuid: &Id) -> Option<usize> {
         self.at.get(uuid).copied()
     }
 
@@ -92,7 +105,7 @@ impl<'a> Tree<'a> {
 
     /// Whether a later record took this one's place.
     fn is_replaced(&self, index: usize) -> bool {
-        let last = || self.find(self.node(index)?.uuid.as_deref()?);
+        let last = || self.find(self.node(index)?.uuid.as_ref()?);
         self.has_replaced && last().is_some_and(|last| last != index)
     }
 
@@ -101,8 +114,7 @@ impl<'a> Tree<'a> {
     fn ups(&self) -> Vec<Option<usize>> {
         let up = |(index, node): (usize, &Node)| {
             let logical = || {
-                node.boundary.as_ref()?;
-                let told = node.logical_parent.as_deref();
+                let told = node.boundary.as_ref()?.logical_parent.as_ref();
                 told.and_then(|uuid| self.find(uuid))
                     .or(index.checked_sub(1))
             };
@@ -115,7 +127,7 @@ impl<'a> Tree<'a> {
     /// The end of the conversation: the newest leaf under the marked record,
     /// or of the whole file without one. What another agent did beside the
     /// conversation is no end of it while there is another.
-    fn leaf(&self, marker: Option<&str>) -> Option<usize> {
+    fn leaf(&self, marker: Option<&Id>) -> Option<usize> {
         let ups = self.ups();
         let under = match marker.and_then(|uuid| self.find(uuid)) {
             Some(top) => under(&ups, top),
@@ -151,7 +163,7 @@ impl<'a> Tree<'a> {
     /// one of `steps`: segments that overlap without end are no tool's work.
     fn preserved(&self, boundary: usize, steps: &mut usize) -> Vec<usize> {
         let boundary = self.node(boundary).and_then(|node| node.boundary.as_ref());
-        match boundary.map(|boundary| &boundary.messages) {
+        match boundary.map(|boundary| &boundary.preserved.messages) {
             None => Vec::new(),
             Some(Messages::Listed(uuids)) => {
                 uuids.iter().filter_map(|uuid| self.find(uuid)).collect()
@@ -245,7 +257,7 @@ impl<'a> Tree<'a> {
         let is_before = self
             .node(boundary)
             .and_then(|node| node.boundary.as_ref())
-            .is_some_and(|preserved| preserved.is_before);
+            .is_some_and(|boundary| boundary.preserved.is_before);
         let mut all = Vec::with_capacity(way.len() + kept.len() + 1);
         if is_before {
             all.append(&mut kept);
@@ -260,8 +272,8 @@ impl<'a> Tree<'a> {
     /// the way: each behind the last part that is on it. What stands before
     /// the compaction was replaced by it.
     fn with_parallel_parts(&self, way: Vec<usize>, boundary: Option<usize>) -> Vec<usize> {
-        let id = |index: usize| self.node(index)?.message_id.as_deref();
-        let mut last: HashMap<&str, usize> = HashMap::new();
+        let id = |index: usize| self.node(index)?.message_id.as_ref();
+        let mut last = Places::default();
         for index in &way {
             if let Some(id) = id(*index) {
                 last.insert(id, *index);
@@ -371,7 +383,7 @@ pub(super) struct Current {
 
 /// Finds the conversation in a file's records, at the marked one where there
 /// is a marker.
-pub(super) fn current(nodes: &[Node], marker: Option<&str>, is_damaged: bool) -> Current {
+pub(super) fn current(nodes: &[Node], marker: Option<&Id>, is_damaged: bool) -> Current {
     let tree = Tree::new(nodes);
     let (way, boundary) = if tree.parents.iter().all(Option::is_none) {
         tree.in_file_order()
@@ -403,8 +415,8 @@ mod tests {
     #[test]
     fn a_parent_that_was_written_again_is_the_later_record() {
         let node = |uuid: &str, parent: Option<&str>| Node {
-            uuid: Some(uuid.into()),
-            parent: parent.map(Into::into),
+            uuid: Some(Id::of(uuid)),
+            parent: parent.map(Id::of),
             ..Node::default()
         };
         let nodes = [node("a", None), node("b", Some("a")), node("c", Some("b"))];

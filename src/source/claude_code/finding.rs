@@ -32,20 +32,19 @@ pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
 
 /// Finds the files of sessions and of their subagents.
 pub(super) fn scan(place: &Path, walk: &mut Walk) {
-    walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            walk.folder(&project.path(), |walk, entry, kind| {
-                if !kind.is_dir() {
-                    entry_of(walk, entry, is_session);
-                } else if entry.file_name().to_str().is_some_and(is_uuid) {
-                    walk.folder(&entry.path(), |walk, entry, kind| {
-                        if kind.is_dir() && entry.file_name() == "subagents" {
-                            agents(walk, &entry.path(), AGENT_FOLDERS);
-                        }
-                    });
-                }
-            });
-        }
+    let projects = walk.folders_in(place);
+    walk.each(&projects, |walk, project| {
+        walk.folder(project, |walk, entry, kind| {
+            if !kind.is_dir() {
+                entry_of(walk, entry, is_session);
+            } else if entry.file_name().to_str().is_some_and(is_uuid) {
+                walk.folder(&entry.path(), |walk, entry, kind| {
+                    if kind.is_dir() && entry.file_name() == "subagents" {
+                        agents(walk, &entry.path(), AGENT_FOLDERS);
+                    }
+                });
+            }
+        });
     });
 }
 

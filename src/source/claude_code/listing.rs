@@ -10,6 +10,8 @@ use serde::Deserialize;
 
 use super::Scan;
 use super::finding;
+use super::id::Id;
+use super::marks;
 use super::record::{self, Record};
 use crate::session::Millis;
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
@@ -73,7 +75,10 @@ impl Looking {
         {
             let line = records::trimmed(line);
             // What only links others tells nothing more of the session.
-            let is_link = || self.knows_start() && record::link(line).is_some();
+            let is_link = || {
+                let marked = marks::marked(line).filter(|_| self.knows_start());
+                marked.is_some_and(|marked| marked.kind == marks::Kind::Attachment)
+            };
             if !line.is_empty() && record::wanted(line) && !is_link() {
                 self.take_line(line);
             }
@@ -154,7 +159,12 @@ impl Looking {
         let about = scan.about(path);
         let mut known = scan.uuids();
         if !scan.summaries.is_empty() {
-            known.extend([glance.head(), glance.tail()].into_iter().flat_map(uuids));
+            known.extend(
+                [glance.head(), glance.tail()]
+                    .into_iter()
+                    .flat_map(uuids)
+                    .map(Id::of),
+            );
         }
         let prompt = self
             .prompt

@@ -1,5 +1,8 @@
 //! The records of a Claude Code file, as far as they matter here.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use serde::Deserialize;
 
 use crate::source::loose::{Content, Excerpt, Flag, List, Object, Word, Words};
@@ -149,6 +152,9 @@ pub(super) fn is_noise(kind: &str) -> bool {
         .any(|noise| kind == *noise || (noise.ends_with('-') && kind.starts_with(noise)))
 }
 
+/// What every record of the chain has.
+pub(super) static PARENT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"parentUuid\":"));
+
 /// Whether a line may matter: most bytes of a file are in lines that tell at
 /// their beginning that they don't. A torn one is no such line, nor is one
 /// that a record of the chain is glued to.
@@ -157,66 +163,5 @@ pub(super) fn wanted(line: &[u8]) -> bool {
         let end = memchr::memchr(b'"', rest.get(..64).unwrap_or(rest))?;
         std::str::from_utf8(rest.get(..end)?).ok()
     });
-    !kind.is_some_and(is_noise)
-        || !line.ends_with(b"}")
-        || memchr::memmem::find(line, b"\"parentUuid\":").is_some()
-}
-
-/// A record that only links others, read without parsing it.
-pub(super) struct Link {
-    pub(super) uuid: Box<str>,
-    pub(super) parent: Option<Box<str>>,
-    pub(super) is_sidechain: bool,
-    /// Unix milliseconds; 0 when it tells none.
-    pub(super) time: i64,
-}
-
-/// Where an attachment tells its kind, and how far from the line's beginning
-/// that is looked for, in bytes.
-const ATTACHED: &[u8] = b"\"attachment\":{\"type\":\"";
-const HEAD: usize = 512;
-/// Where the record tells its own id. No text of it can look like this: there
-/// the quotes are escaped.
-const OWN_ID: &[u8] = b"\"type\":\"attachment\",\"uuid\":\"";
-/// What follows the id.
-const OWN_TIME: &[u8] = b"\",\"timestamp\":\"";
-
-/// The link that a line is when it is an attachment that no person typed, in
-/// the form that the tool writes. Attachments are most bytes of many files.
-pub(super) fn link(line: &[u8]) -> Option<Link> {
-    let rest = line.strip_prefix(b"{\"parentUuid\":")?;
-    let at = memchr::memmem::find(line.get(..HEAD).unwrap_or(line), ATTACHED)?;
-    let kind = quoted(line.get(at + ATTACHED.len()..)?)?;
-    if kind == "queued_command" || !line.ends_with(b"}") {
-        return None;
-    }
-    let inside = line.get(at..)?;
-    let own = memchr::memmem::find(inside, OWN_ID)?;
-    let own = inside.get(own + OWN_ID.len()..)?;
-    let uuid = quoted(own)?;
-    let time = own.get(uuid.len()..)?.strip_prefix(OWN_TIME);
-    // What holds another record, or has one glued to it, is no mere link.
-    let holds_another = memchr::memmem::find(own, OWN_ID).is_some()
-        || memchr::memmem::find(rest, b"\"parentUuid\":").is_some();
-    if holds_another {
-        return None;
-    }
-    let parent = if rest.starts_with(b"null,") {
-        None
-    } else {
-        Some(quoted(rest.strip_prefix(b"\"")?)?.into())
-    };
-    Some(Link {
-        uuid: uuid.into(),
-        parent,
-        is_sidechain: memchr::memmem::find(line.get(..at)?, b"\"isSidechain\":true").is_some(),
-        time: time.and_then(quoted).map_or(0, super::super::loose::millis),
-    })
-}
-
-/// A string without escapes up to its closing quote.
-fn quoted(bytes: &[u8]) -> Option<&str> {
-    let end = memchr::memchr2(b'"', b'\\', bytes)?;
-    let text = bytes.get(..end)?;
-    (bytes.get(end) == Some(&b'"')).then(|| std::str::from_utf8(text).ok())?
+    !kind.is_some_and(is_noise) || !line.ends_with(b"}") || PARENT.find(line).is_some()
 }

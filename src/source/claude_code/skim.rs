@@ -2,122 +2,226 @@
 //!
 //! It gives the same as parsing the whole record, or it refuses the line.
 
-use super::record::{Block, Body, Record};
-use super::said::SILENT;
+use super::chain::Node;
+use super::id::Id;
+use super::said::{Outcome, Parts, SILENT, SYNTHETIC, Seen, Speaker};
+use super::told::{Start, Told};
 use crate::json::{Beginning, Scanner, once};
-use crate::source::loose::{Excerpt, Flag, MAX_RESULT_BYTES, Object, Piece, Word, Words};
+use crate::source::loose::MAX_RESULT_BYTES;
+use crate::source::moment;
 use crate::text::{Text, TextBlock};
 
 /// The words of the dialogue that a record of a user or the model holds. Its
 /// texts go to the end of `texts`, which has room for the line. What only the
-/// start of a file tells is left out `behind_the_start`.
-pub(super) fn record(line: &[u8], texts: &mut TextBlock, behind_the_start: bool) -> Option<Record> {
+/// start of a file tells is left out `behind_the_start`, what tools gave and
+/// the names of models unless it `keeps_results`.
+pub(super) fn record(
+    line: &[u8],
+    texts: &mut TextBlock,
+    behind_the_start: bool,
+    keeps_results: bool,
+) -> Option<Told<Seen>> {
     let mut json = Scanner::new(line);
     let mut record = Record::default();
-    let mut seen = Seen::default();
+    let mut content = Reader {
+        texts,
+        keeps_results,
+    };
     json.object(|json, key| match key {
         b"type" => {
-            word(json, &mut record.kind)?;
-            matches!(record.kind.get(), Some("user" | "assistant")).then_some(())
+            let is_model = match json.plain_str()? {
+                "user" => false,
+                "assistant" => true,
+                _ => return None,
+            };
+            once(&mut record.is_model, is_model)
         }
-        b"uuid" => word(json, &mut record.uuid),
-        b"parentUuid" => word_or_null(json, &mut record.parent_uuid, &mut seen.parent),
-        b"sessionId" => word(json, &mut record.session_id),
-        b"agentId" => word(json, &mut record.agent_id),
-        b"requestSessionId" => word(json, &mut record.request_session_id),
-        b"timestamp" => word(json, &mut record.timestamp),
-        b"cwd" | b"version" if behind_the_start => json.skip_string(),
-        b"cwd" => word(json, &mut record.cwd),
-        b"version" => word(json, &mut record.version),
-        b"isSidechain" => flag(json, &mut record.is_sidechain, &mut seen.sidechain),
-        b"isMeta" => flag(json, &mut record.is_meta, &mut seen.meta),
-        b"isCompactSummary" => flag(json, &mut record.is_compact_summary, &mut seen.summary),
-        b"isVisibleInTranscriptOnly" => flag(
-            json,
-            &mut record.is_visible_in_transcript_only,
-            &mut seen.transcript_only,
+        b"uuid" => id(json, &mut record.uuid),
+        b"parentUuid" => {
+            once(&mut record.has_parent, ())?;
+            if json.peek()? == b'n' {
+                return json.skip();
+            }
+            id(json, &mut record.parent)
+        }
+        b"sessionId" => id(json, &mut record.session_id),
+        b"agentId" => word(json, &mut record.start.agent_id),
+        b"requestSessionId" => word(json, &mut record.start.request_of),
+        b"timestamp" => once(
+            &mut record.time,
+            moment::millis(json.plain_str()?).unwrap_or(0),
         ),
-        b"isApiErrorMessage" => flag(json, &mut record.is_api_error_message, &mut seen.api_error),
-        b"message" => {
-            once(&mut seen.message, ())?;
-            record.message = Object(body(json, texts)?);
-            Some(())
-        }
+        b"cwd" | b"version" if behind_the_start => json.skip_string(),
+        b"cwd" => word(json, &mut record.start.cwd),
+        b"version" => word(json, &mut record.start.version),
+        b"isSidechain" => once(&mut record.is_sidechain, json.truth()?),
+        b"isMeta" => once(&mut record.is_meta, json.truth()?),
+        b"isCompactSummary" => once(&mut record.is_summary, json.truth()?),
+        b"isVisibleInTranscriptOnly" => once(&mut record.is_for_transcript, json.truth()?),
+        b"isApiErrorMessage" => once(&mut record.is_api_error, json.truth()?),
+        b"message" => once(&mut record.body, content.body(json)?),
         b"subtype" | b"logicalParentUuid" | b"forkedFrom" | b"origin" | b"attachment"
         | b"compactMetadata" | b"customTitle" | b"agentName" | b"aiTitle" | b"summary"
         | b"leafUuid" => None,
         _ => json.skip(),
     })?;
     json.end()?;
-    record.kind.get()?;
-    Some(record)
+    record.told(keeps_results)
 }
 
-/// Which keys were there whose value may be one that reads as absent.
+/// What is read of a record.
 #[derive(Default)]
-struct Seen {
-    parent: Option<()>,
-    sidechain: Option<()>,
-    meta: Option<()>,
-    summary: Option<()>,
-    transcript_only: Option<()>,
-    api_error: Option<()>,
-    message: Option<()>,
+struct Record<'a> {
+    is_model: Option<bool>,
+    uuid: Option<Id>,
+    has_parent: Option<()>,
+    parent: Option<Id>,
+    session_id: Option<Id>,
+    time: Option<i64>,
+    is_sidechain: Option<bool>,
+    is_meta: Option<bool>,
+    is_summary: Option<bool>,
+    is_for_transcript: Option<bool>,
+    is_api_error: Option<bool>,
+    start: Start,
+    body: Option<Body<'a>>,
 }
 
-fn word(json: &mut Scanner<'_>, place: &mut Word) -> Option<()> {
-    once(&mut place.0, json.plain_str()?.into())
+#[derive(Default)]
+struct Body<'a> {
+    id: Option<&'a str>,
+    model: Option<&'a str>,
+    parts: Option<Parts>,
 }
 
-fn word_or_null(json: &mut Scanner<'_>, place: &mut Word, seen: &mut Option<()>) -> Option<()> {
-    once(seen, ())?;
-    if json.peek()? == b'n' {
-        return json.skip();
-    }
-    word(json, place)
-}
-
-fn flag(json: &mut Scanner<'_>, place: &mut Flag, seen: &mut Option<()>) -> Option<()> {
-    once(seen, ())?;
-    place.0 = json.truth()?;
-    Some(())
-}
-
-fn body(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Body> {
-    let mut body = Body::default();
-    json.object(|json, key| match key {
-        b"id" => word(json, &mut body.id),
-        b"model" => word(json, &mut body.model),
-        b"content" => once(&mut body.content.0, content(json, texts)?),
-        _ => json.skip(),
-    })?;
-    Some(body)
-}
-
-fn content(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Vec<Piece<Block>>> {
-    if json.peek()? == b'"' {
-        return Some(vec![Piece::Text(text(json, texts)?)]);
-    }
-    let mut pieces = Vec::new();
-    json.array(|json| {
-        pieces.push(if json.peek()? == b'"' {
-            Piece::Text(text(json, texts)?)
+impl Record<'_> {
+    fn told(self, keeps_results: bool) -> Option<Told<Seen>> {
+        let is_model = self.is_model?;
+        let is = |flag: Option<bool>| flag == Some(true);
+        let body = self.body.unwrap_or_default();
+        let speaker = if is_model {
+            if body.model == Some(SYNTHETIC) || is(self.is_api_error) {
+                Speaker::Nobody
+            } else {
+                let model = body.model.filter(|_| keeps_results);
+                Speaker::Model(model.unwrap_or_default().into())
+            }
+        } else if is(self.is_summary) {
+            Speaker::Summary
         } else {
-            Piece::Block(block(json, texts)?)
-        });
-        Some(())
-    })?;
-    Some(pieces)
+            Speaker::Person {
+                is_software: is(self.is_meta) || is(self.is_for_transcript),
+            }
+        };
+        Some(Told {
+            node: Node {
+                uuid: self.uuid,
+                parent: self.parent,
+                message_id: body.id.filter(|_| is_model).map(Id::of),
+                is_sidechain: is(self.is_sidechain),
+                is_progress: false,
+                is_summary: is(self.is_summary),
+                boundary: None,
+            },
+            time: self.time.unwrap_or(0),
+            session_id: self.session_id,
+            start: (self.start != Start::default()).then(|| Box::new(self.start)),
+            words: Seen {
+                speaker,
+                parts: body.parts,
+            },
+        })
+    }
 }
 
-fn text(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Text> {
-    let start = texts.len();
-    let written = json.unescape(texts.free())?;
-    if written == 0 {
-        return Some(Text::default());
+fn id(json: &mut Scanner<'_>, place: &mut Option<Id>) -> Option<()> {
+    once(place, Id::of(json.plain_str()?))
+}
+
+fn word(json: &mut Scanner<'_>, place: &mut Option<Box<str>>) -> Option<()> {
+    once(place, json.plain_str()?.into())
+}
+
+/// Reads what a message holds.
+struct Reader<'t> {
+    texts: &'t mut TextBlock,
+    keeps_results: bool,
+}
+
+impl Reader<'_> {
+    fn body<'a>(&mut self, json: &mut Scanner<'a>) -> Option<Body<'a>> {
+        let mut body = Body::default();
+        json.object(|json, key| match key {
+            b"id" => once(&mut body.id, json.plain_str()?),
+            b"model" => once(&mut body.model, json.plain_str()?),
+            b"content" => once(&mut body.parts, self.content(json)?),
+            _ => json.skip(),
+        })?;
+        Some(body)
     }
-    texts.advance(written);
-    texts.text(start)
+
+    fn content(&mut self, json: &mut Scanner<'_>) -> Option<Parts> {
+        let mut parts = Parts::default();
+        if json.peek()? == b'"' {
+            parts.add(self.text(json)?);
+            return Some(parts);
+        }
+        json.array(|json| {
+            if json.peek()? == b'"' {
+                parts.add(self.text(json)?);
+                return Some(());
+            }
+            self.block(json, &mut parts)
+        })?;
+        Some(parts)
+    }
+
+    fn text(&mut self, json: &mut Scanner<'_>) -> Option<Text> {
+        let start = self.texts.len();
+        let written = json.unescape(self.texts.free())?;
+        if written == 0 {
+            return Some(Text::default());
+        }
+        self.texts.advance(written);
+        self.texts.text(start)
+    }
+
+    /// A block, its type before what it holds.
+    fn block(&mut self, json: &mut Scanner<'_>, parts: &mut Parts) -> Option<()> {
+        let (mut kind, mut text, mut call, mut given) = (None, None, None, None);
+        json.object(|json, key| match key {
+            b"type" => once(&mut kind, Kind::of(json.plain_str()?)?),
+            b"tool_use_id" => once(&mut call, json.plain_str()?),
+            b"text" if kind? == Kind::Text => once(&mut text, self.text(json)?),
+            b"content" if kind? == Kind::Result && !self.keeps_results => {
+                once(&mut given, Text::default())?;
+                json.skip()
+            }
+            b"content" if kind? == Kind::Result => {
+                let mut beginning = Beginning::new(MAX_RESULT_BYTES);
+                excerpt(json, &mut beginning)?;
+                once(&mut given, beginning.into_string().into())
+            }
+            // What a silent block holds is never asked for.
+            b"text" | b"content" if kind? != Kind::Silent => None,
+            _ => json.skip(),
+        })?;
+        match kind? {
+            Kind::Text => match text {
+                Some(text) => parts.add(text),
+                None => parts.is_strange = true,
+            },
+            Kind::Result => parts.results.push(Outcome {
+                call: call
+                    .filter(|_| self.keeps_results)
+                    .unwrap_or_default()
+                    .into(),
+                text: given.unwrap_or_default(),
+            }),
+            Kind::Silent => {}
+        }
+        Some(())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,42 +231,15 @@ enum Kind {
     Silent,
 }
 
-/// A block, its type before what it holds.
-fn block(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Block> {
-    let mut block = Block::default();
-    let mut kind = None;
-    let mut content = None;
-    json.object(|json, key| match key {
-        b"type" => {
-            word(json, &mut block.kind)?;
-            let own = block.kind.get()?;
-            kind = Some(if own == "text" {
-                Kind::Text
-            } else if own == "tool_result" {
-                Kind::Result
-            } else if SILENT.contains(&own) {
-                Kind::Silent
-            } else {
-                return None;
-            });
-            Some(())
+impl Kind {
+    /// `None` for a kind that is not known.
+    fn of(kind: &str) -> Option<Self> {
+        match kind {
+            "text" => Some(Self::Text),
+            "tool_result" => Some(Self::Result),
+            _ => SILENT.contains(&kind).then_some(Self::Silent),
         }
-        b"tool_use_id" => word(json, &mut block.tool_use_id),
-        b"text" if kind? == Kind::Text => {
-            let Words(place) = &mut block.text;
-            once(place, text(json, texts)?)
-        }
-        b"content" if kind? == Kind::Result => {
-            let mut beginning = Beginning::new(MAX_RESULT_BYTES);
-            excerpt(json, &mut beginning)?;
-            once(&mut content, Excerpt(beginning.into_string()))
-        }
-        // What a silent block holds is never asked for.
-        b"text" | b"content" if kind? != Kind::Silent => None,
-        _ => json.skip(),
-    })?;
-    block.content = content.unwrap_or_default();
-    kind.map(|_| block)
+    }
 }
 
 /// Adds the texts of what a tool returned.
@@ -197,17 +274,20 @@ fn part(json: &mut Scanner<'_>, of: &mut Beginning) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record;
     use super::*;
     use crate::json::WORD;
 
     /// Whether a line is skimmed; then it must be just what the whole record is.
     fn is_skimmed(line: &str) -> bool {
         let mut texts = TextBlock::new(line.len() + WORD);
-        let Some(skimmed) = record(line.as_bytes(), &mut texts, false) else {
+        let Some(skimmed) = record(line.as_bytes(), &mut texts, false, true) else {
             return false;
         };
         assert!(texts.seal(), "{line}");
-        let whole: Record = serde_json::from_str(line).unwrap();
+        let record: record::Record = serde_json::from_str(line).unwrap();
+        let seen = Seen::of(&record);
+        let whole = Told::of(record, seen);
         assert_eq!(format!("{skimmed:?}"), format!("{whole:?}"), "{line}");
         true
     }
@@ -254,9 +334,8 @@ mod tests {
     fn behind_the_start_no_directory_is_read() {
         let line = line("user", r#""a""#, "");
         let mut texts = TextBlock::new(line.len() + WORD);
-        let record = record(line.as_bytes(), &mut texts, true).unwrap();
-        assert_eq!((record.cwd.get(), record.version.get()), (None, None));
-        assert_eq!(record.session_id.get(), Some("s"));
+        let told = record(line.as_bytes(), &mut texts, true, true).unwrap();
+        assert_eq!((told.start, told.session_id), (None, Some(Id::of("s"))));
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 mod damage;
 mod listing;
+mod steps;
 
 use super::*;
 use crate::reference::projection::capture;
 use crate::session::{Payload, Role};
+use crate::source::testing;
 
 /// A record of the tree: its type, uuid and parent, and what else it has.
 fn record(kind: &str, uuid: &str, parent: &str, rest: &str) -> String {
@@ -79,6 +81,10 @@ fn boundary(uuid: &str, logical: &str, metadata: &str) -> String {
 fn summary(uuid: &str, parent: &str, text: &str) -> String {
     let rest = format!(r#""isCompactSummary":true,"message":{{"content":"{text}"}}"#);
     record("user", uuid, parent, &rest)
+}
+
+fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+    testing::agreed(super::read(path), super::read(path))
 }
 
 fn read_lines(lines: &[String]) -> ForeignSession {
@@ -392,9 +398,9 @@ fn an_attachment_as_the_tool_writes_it_is_a_link() {
     assert_eq!(conversation(&lines("skill_listing")), ">q >q2");
     assert_eq!(conversation(&lines("queued_command")), ">q >more >q2");
     let torn = attachment("skill_listing", "more").replace("\"type\":\"attachment\"", "");
-    assert!(record::link(torn.as_bytes()).is_none());
+    assert!(marks::marked(torn.as_bytes()).is_none());
     let glued = format!("{}{}", &attachment("a", "b")[..90], attachment("a", "b"));
-    assert!(record::link(glued.as_bytes()).is_none());
+    assert!(marks::marked(glued.as_bytes()).is_none());
 }
 
 #[test]

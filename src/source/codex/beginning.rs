@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::history::Said;
 use super::home;
-use super::reading::{self, Reading};
+use super::lines;
+use super::reading::{Counts, Reading};
 use super::record::{self, HistoryBase, Kind, Record};
 use crate::session::title;
 use crate::source::glance::{Glance, PROMPT_BYTES};
@@ -123,7 +124,7 @@ impl Reading {
             match record::kind(outer, inner) {
                 Kind::Wanted => {}
                 Kind::Display => {
-                    if let Some(role) = reading::shown(inner, line) {
+                    if let Some(role) = lines::shown(inner, line) {
                         self.shown.count(role);
                     }
                     if !self.display {
@@ -144,6 +145,19 @@ impl Reading {
         if let Some(record) = read.filter(|read| read.payload.is_some() || types.is_none()) {
             self.record(record, Some((id, number)));
         }
+    }
+
+    /// Whether no record of the tool's was found.
+    pub(super) fn is_of_nothing(&self) -> bool {
+        let says_nothing = self.dialogue == 0
+            && self.shown == Counts::default()
+            && self.history.items().is_empty();
+        let tells_nothing = self.meta.is_none()
+            && self.bare_id.is_none()
+            && self.first_time.is_none()
+            && self.environment.is_none()
+            && self.renamed.is_empty();
+        says_nothing && tells_nothing
     }
 
     /// Whether only the display log has words of a person.

@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, Row};
 use serde::Deserialize;
 
 use super::super::database::{ask, optional};
-use super::super::{SourceError, records};
+use super::super::{SourceError, Walk, records};
 
 /// How deep the folders of sessions go: year, month, day.
 pub(super) const DEPTH: usize = 3;
@@ -47,7 +47,7 @@ impl Home {
     fn database(&self, id: &str) -> Names {
         let moved = moved_database(&self.0, |name| std::env::var_os(name));
         let folder = moved.as_deref().unwrap_or(&self.0);
-        let Some(path) = newest_database(folder) else {
+        let Some(path) = newest_database(folder, &mut Walk::default()) else {
             return Names::default();
         };
         read_database(&path, id).unwrap_or_else(|problem| Names {
@@ -217,13 +217,21 @@ fn moved_database(
     is_real.then(|| PathBuf::from(moved))
 }
 
-fn newest_database(folder: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).ok()?.flatten();
-    let versions = entries.filter_map(|entry| {
-        let version = database_version(entry.file_name().to_str()?)?;
-        Some((version, entry.path()))
+/// The database of the newest schema in a folder. What has the name of one and
+/// is no file is passed over, which the walk tells.
+pub(super) fn newest_database(folder: &Path, walk: &mut Walk) -> Option<PathBuf> {
+    let mut newest = None;
+    walk.entries(folder, |walk, entry, kind| {
+        let name = entry.file_name();
+        match name.to_str().and_then(database_version) {
+            Some(version) if kind.is_file() => {
+                newest = newest.take().max(Some((version, entry.path())));
+            }
+            Some(_) => walk.file(entry.path(), None),
+            None => {}
+        }
     });
-    versions.max().map(|(_, path)| path)
+    newest.map(|(_, path)| path)
 }
 
 /// Which schema a file name says that its database has.
@@ -327,7 +335,10 @@ mod tests {
         ] {
             std::fs::write(home.path().join(name), "").unwrap();
         }
+        std::fs::create_dir(home.path().join("state_11.sqlite")).unwrap();
         let newest = home.path().join("state_10.sqlite");
-        assert_eq!(newest_database(home.path()), Some(newest));
+        let mut walk = Walk::default();
+        assert_eq!(newest_database(home.path(), &mut walk), Some(newest));
+        assert_eq!(walk.obstacles.len(), 1);
     }
 }

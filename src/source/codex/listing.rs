@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
 use tokio_util::sync::CancellationToken;
 
 use super::beginning::Beginning;
@@ -68,22 +69,29 @@ pub(super) fn scan(place: &Path, walk: &mut Walk) {
     match place_kind(place) {
         PlaceKind::Rollouts { depth } => rollouts(place, depth, walk),
         PlaceKind::Index => walk.file(place.to_owned(), None),
-        PlaceKind::Databases => newest_database(place, walk),
+        PlaceKind::Databases => {
+            // In the state that it has together with its log.
+            if let Some(path) = home::newest_database(place, walk) {
+                database::found(path, walk);
+            }
+        }
     }
 }
 
 /// Adds the rollout files of a folder and of the folders in it.
 fn rollouts(folder: &Path, depth: usize, walk: &mut Walk) {
+    let mut below = Vec::new();
     walk.folder(folder, |walk, entry, kind| {
-        if kind.is_dir() && depth > 0 {
-            rollouts(&entry.path(), depth - 1, walk);
-        } else if !kind.is_dir() {
-            let path = entry.path();
+        let path = entry.path();
+        if !kind.is_dir() {
             if is_rollout_file(&path) {
                 walk.entry(entry, rollout_id(&path));
             }
+        } else if depth > 0 {
+            below.push(path);
         }
     });
+    walk.each(&below, |walk, folder| rollouts(folder, depth - 1, walk));
 }
 
 /// Adds a file if it is a rollout file, and no compressed twin of a plain one.
@@ -108,25 +116,6 @@ fn is_rollout(path: &Path) -> bool {
     let plain = name.strip_suffix(".zst").unwrap_or(&name);
     let stem = plain.strip_suffix(".jsonl");
     stem.is_some_and(|stem| stem.starts_with("rollout-"))
-}
-
-/// Adds the database of the newest schema, in the state that it has together
-/// with its log.
-fn newest_database(folder: &Path, walk: &mut Walk) {
-    let mut newest = None;
-    walk.entries(folder, |walk, entry, kind| {
-        let name = entry.file_name();
-        match name.to_str().and_then(home::database_version) {
-            Some(version) if kind.is_file() => {
-                newest = newest.take().max(Some((version, entry.path())));
-            }
-            Some(_) => walk.file(entry.path(), None),
-            None => {}
-        }
-    });
-    if let Some((_, path)) = newest {
-        database::found(path, walk);
-    }
 }
 
 pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
@@ -176,6 +165,15 @@ pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
 fn session(path: &Path) -> Result<Listed, SourceError> {
     let mut own = Beginning::of(path, u64::MAX)?;
     own.glance.end()?;
+    // A file of NULs alone is one that a crash left.
+    let has_records = own.reading.skipped > 0 || !own.is_all();
+    let is_known = own.is_cut || last_time(&own).is_some() || !own.reading.is_of_nothing();
+    if has_records && !is_known {
+        return Err(SourceError::UnknownFormat {
+            path: path.to_owned(),
+            found: "none of its records is of a known form".to_owned(),
+        });
+    }
     let mut notices = Vec::new();
     let base = own.base();
     let inherited = base.and_then(|base| first_prompt(path, base, &mut notices));
@@ -250,8 +248,9 @@ fn first_prompt(
 /// The last name that the records give to the session, as far as they were
 /// looked at.
 fn renamed(own: &Beginning, native_id: &str) -> Option<String> {
+    let renamed = memmem::Finder::new(RENAMED);
     let name = |line: &[u8]| {
-        memchr::memmem::find(line, RENAMED)?;
+        renamed.find(line)?;
         let record: Record = serde_json::from_slice(line).ok()?;
         let payload = record.payload?;
         let is_its = payload.thread_id.as_ref()?.as_str() == Some(native_id);

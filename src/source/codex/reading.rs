@@ -6,24 +6,22 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::super::pass::{self, Form, Skim};
-use super::super::{SourceError, records};
+use super::super::pass;
+use super::super::{SourceError, moment, records};
 use super::history::{History, Item, Said};
 use super::home::{self, Rollouts};
-use super::injected;
+use super::lines::{Line, Lines};
 use super::record::{self, Content, HistoryBase, Kind, Payload, Record};
-use super::skim::{self, Message, Role};
-use crate::text::{Text, TextBlock};
+use super::words::{Message, Role, Words};
+use crate::text::Text;
 
 /// How many files one session may be spread over.
 const MAX_FILES: usize = 256;
 /// How far into a file its metadata may be, in bytes.
 const META_BYTES: u64 = 4 * 1024 * 1024;
-/// How far into a record of the display log its item's type may be, in bytes.
-const ITEM_BYTES: usize = 512;
 
 /// How many messages of each role there were, whatever became of them.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) struct Counts {
     pub(super) persons: usize,
     pub(super) models: usize,
@@ -182,7 +180,17 @@ impl Reading {
                 Line::Unknown => unknown += 1,
                 Line::Message(message) => {
                     self.at(message.time, leaf.is_some());
-                    self.said(&message);
+                    self.said(message);
+                }
+                Line::Started(time) => {
+                    self.at(time, leaf.is_some());
+                    self.history.start_turn();
+                }
+                Line::Model(time, model) => {
+                    self.at(time, leaf.is_some());
+                    if *self.model != *model {
+                        self.model = model.into();
+                    }
                 }
                 // The inside of a torn record is none, though it may look like
                 // an old one.
@@ -212,11 +220,9 @@ impl Reading {
     }
 
     /// Takes a message of the history.
-    fn said(&mut self, message: &Message) {
+    fn said(&mut self, message: Message<Words>) {
         if !self.display && !message.is_output {
-            let kinds = message.kinds.as_deref();
-            let role = message.role.as_str();
-            self.message(role, &message.content, kinds);
+            self.message(message.words);
         }
     }
 
@@ -228,7 +234,11 @@ impl Reading {
         let Some(payload) = record.payload.take() else {
             let is_message = ["", "message"].contains(&outer.as_str());
             match (record.role, record.id) {
-                (Some(role), _) if is_message => self.message(&role, &record.content, None),
+                (Some(role), _) if is_message => {
+                    if let Some(role) = Role::of(&role) {
+                        self.message(Words::of(role, &record.content, None, None));
+                    }
+                }
                 (_, Some(Value::String(id))) if outer.is_empty() => {
                     self.bare_id.get_or_insert(id);
                 }
@@ -256,7 +266,7 @@ impl Reading {
             ("response_item", _) => {
                 record.payload = Some(payload);
                 if let Some(message) = record.message() {
-                    self.said(&message);
+                    self.said(message.said());
                 }
             }
             _ => self.event(payload),
@@ -300,11 +310,11 @@ impl Reading {
             _ => Content::Missing,
         };
         let shown = match (payload.kind.as_deref(), &payload.item) {
-            (Some("user_message"), _) => Some(("user", &text())),
-            (Some("agent_message"), _) => Some(("assistant", &text())),
+            (Some("user_message"), _) => Some((Role::User, &text())),
+            (Some("agent_message"), _) => Some((Role::Assistant, &text())),
             (_, Some(item)) => match item.kind.as_deref() {
-                Some("UserMessage") => Some(("user", &item.content)),
-                Some("AgentMessage") => Some(("assistant", &item.content)),
+                Some("UserMessage") => Some((Role::User, &item.content)),
+                Some("AgentMessage") => Some((Role::Assistant, &item.content)),
                 _ => None,
             },
             _ => None,
@@ -313,16 +323,14 @@ impl Reading {
             return;
         };
         if self.display {
-            self.message(role, content, None);
-        } else if role == "user" {
-            self.shown.persons += 1;
+            self.message(Words::of(role, content, None, None));
         } else {
-            self.shown.models += 1;
+            self.shown.count(role);
         }
     }
 
-    fn message(&mut self, role: &str, content: &Content, kinds: Option<&[Option<String>]>) {
-        for item in self.items(role, content, kinds, None) {
+    fn message(&mut self, words: Words) {
+        for item in self.items(words) {
             self.history.push(item);
         }
     }
@@ -342,10 +350,13 @@ impl Reading {
         for item in replacement {
             match item.kind.as_deref() {
                 Some("message") | None => {
-                    let role = item.role.as_deref().unwrap_or_default();
+                    let Some(role) = item.role.as_deref().and_then(Role::of) else {
+                        continue;
+                    };
                     let passed = item.passed.as_ref();
                     let kinds = passed.and_then(|it| it.content_item_kinds.as_deref());
-                    items.extend(self.items(role, &item.content, kinds, Some(summary)));
+                    let words = Words::of(role, &item.content, kinds, Some(summary));
+                    items.extend(self.items(words));
                 }
                 Some(kind) => self.sealed |= kind.starts_with("compaction"),
             }
@@ -354,67 +365,35 @@ impl Reading {
         self.history.replace(items);
     }
 
-    /// What a message says, and who says it. `summary` is that of the
-    /// compaction which the message was left by.
-    fn items(
-        &mut self,
-        role: &str,
-        content: &Content,
-        kinds: Option<&[Option<String>]>,
-        summary: Option<&str>,
-    ) -> Vec<Item> {
-        if !["user", "assistant"].contains(&role) {
-            return Vec::new();
-        }
-        let kinds = kinds.and_then(|kinds| of_all(kinds, content));
+    /// What a message adds to the conversation, in order.
+    fn items(&mut self, words: Words) -> impl Iterator<Item = Item> + use<> {
         self.dialogue += 1;
-        let texts = texts(content);
-        if texts.is_empty() {
-            let is_other = matches!(content, Content::Blocks(blocks)
-                if blocks.iter().all(record::Block::is_other));
-            self.unread += usize::from(!is_other);
-            return Vec::new();
-        }
-        let all = join(texts.iter().map(|(_, text)| *text));
-        if role == "assistant" {
-            self.read.models += 1;
-            return vec![self.item(Said::Model, all)];
-        }
-        let kind = |at: usize| kinds.and_then(|kinds| kinds.get(at)?.as_deref());
-        let is_marked = texts
-            .iter()
-            .any(|(at, _)| kind(*at) == Some("compaction.summary"));
-        let is_left = summary.is_some_and(|summary| !summary.is_empty() && *summary == *all);
-        if is_marked || is_left || (kinds.is_none() && injected::is_summary(&all)) {
-            return vec![self.item(Said::Summary, all)];
-        }
-        let (mut persons, mut others) = (Vec::new(), Vec::new());
-        for (n, (at, text)) in texts.iter().enumerate() {
-            let is_person = match kind(*at) {
-                Some("" | "unknown") | None => {
-                    let next = texts.get(n + 1).map(|(_, text)| &***text);
-                    !injected::is_injected(text, next)
-                }
-                Some(kind) => kind.starts_with("user."),
-            };
-            if is_person {
-                persons.push(*text);
-                continue;
+        let (first, second) = match words {
+            Words::Nothing => (None, None),
+            Words::Unread => {
+                self.unread += 1;
+                (None, None)
             }
-            others.push(*text);
-            if self.environment.is_none() {
-                self.environment = injected::directory(text).map(str::to_owned);
+            Words::Model(text) => {
+                self.read.models += 1;
+                (Some((Said::Model, text)), None)
             }
-        }
-        let mut items = Vec::new();
-        if !others.is_empty() {
-            items.push(self.item(Said::Injected, join(others.into_iter())));
-        }
-        if !persons.is_empty() {
-            self.read.persons += 1;
-            items.push(self.item(Said::Person, join(persons.into_iter())));
-        }
-        items
+            Words::Summary(text) => (Some((Said::Summary, text)), None),
+            Words::User {
+                injected,
+                person,
+                directory,
+            } => {
+                self.environment = self.environment.take().or(directory);
+                self.read.persons += usize::from(person.is_some());
+                (
+                    injected.map(|text| (Said::Injected, text)),
+                    person.map(|text| (Said::Person, text)),
+                )
+            }
+        };
+        let items = [first, second].map(|said| said.map(|(said, text)| self.item(said, text)));
+        items.into_iter().flatten()
     }
 
     fn item(&self, said: Said, text: impl Into<Text>) -> Item {
@@ -427,122 +406,11 @@ impl Reading {
     }
 }
 
-/// What the tool says of each part of a message, if it says it of all.
-fn of_all<'a>(kinds: &'a [Option<String>], content: &Content) -> Option<&'a [Option<String>]> {
-    let parts = match content {
-        Content::Blocks(blocks) => blocks.len(),
-        Content::Text(_) => 1,
-        Content::Missing => 0,
-    };
-    (kinds.len() == parts).then_some(kinds)
-}
-
-/// The texts of a message and where in it they stand, without those that only
-/// frame an image.
-fn texts(content: &Content) -> Vec<(usize, &Text)> {
-    let blocks = match content {
-        Content::Missing => return Vec::new(),
-        Content::Text(text) => return vec![(0, text)],
-        Content::Blocks(blocks) => blocks,
-    };
-    let is_other = |at: Option<usize>| {
-        at.and_then(|at| blocks.get(at))
-            .is_some_and(record::Block::is_other)
-    };
-    let texts = blocks
-        .iter()
-        .enumerate()
-        .filter_map(|(at, block)| Some((at, block.as_text()?)));
-    texts
-        .filter(|(at, text)| {
-            let frames = is_other(at.checked_sub(1)) || is_other(Some(at + 1));
-            !(frames && injected::is_image_tag(text))
-        })
-        .collect()
-}
-
-/// Texts on lines of their own, without a copy where there is but one.
-fn join<'a>(mut texts: impl Iterator<Item = &'a Text> + Clone) -> Text {
-    let mut rest = texts.clone();
-    match (rest.next(), rest.next()) {
-        (None, _) => Text::default(),
-        (Some(only), None) => only.clone(),
-        _ => {
-            let texts: Vec<&str> = texts.by_ref().map(|text| &**text).collect();
-            texts.join("\n").into()
-        }
-    }
-}
-
-/// Whose message a record of the display log shows.
-pub(super) fn shown(inner: &str, line: &[u8]) -> Option<Role> {
-    let head = line.get(..ITEM_BYTES.min(line.len())).unwrap_or_default();
-    let holds = |mark: &[u8]| memchr::memmem::find(head, mark).is_some();
-    match inner {
-        "user_message" => Some(Role::User),
-        "agent_message" => Some(Role::Assistant),
-        _ if holds(b"\"item\":{\"type\":\"UserMessage\"") => Some(Role::User),
-        _ if holds(b"\"item\":{\"type\":\"AgentMessage\"") => Some(Role::Assistant),
-        _ => None,
-    }
-}
-
-/// What a line says.
-enum Line {
-    /// A message of the history.
-    Message(Box<Message>),
-    /// A message of the display log, which is not read.
-    Shown(Role),
-    /// A record of no known kind.
-    Unknown,
-    /// Another record, and whether its line is laid out as the tool does it.
-    Record(Box<Record>, bool),
-}
-
-/// The form of the lines.
-struct Lines {
-    /// Whether the display log is read.
-    display: bool,
-    /// Whether it is the file that was asked for.
-    is_leaf: bool,
-}
-
-impl Form for Lines {
-    type Said = Line;
-    type Record = Record;
-
-    fn skim(&self, line: &[u8], texts: Option<&mut TextBlock>) -> Skim<Line> {
-        let types = record::types(line).filter(|_| record::is_whole(line));
-        let Some((outer, inner)) = types else {
-            return Skim::Unclear;
-        };
-        match record::kind(outer, inner) {
-            Kind::Wanted if outer == "session_meta" && !self.is_leaf => Skim::Nothing,
-            Kind::Wanted => texts
-                .filter(|_| (outer, inner) == ("response_item", "message"))
-                .and_then(|texts| skim::message(line, texts))
-                .map_or(Skim::Unclear, |message| {
-                    Skim::Said(Line::Message(Box::new(message)))
-                }),
-            Kind::Display if self.display => Skim::Unclear,
-            Kind::Display => {
-                shown(inner, line).map_or(Skim::Nothing, |role| Skim::Said(Line::Shown(role)))
-            }
-            Kind::Noise => Skim::Nothing,
-            Kind::Unknown => Skim::Said(Line::Unknown),
-        }
-    }
-
-    fn whole(&self, line: &[u8], record: Record) -> Line {
-        Line::Record(Box::new(record), record::types(line).is_some())
-    }
-}
-
 /// A time in Unix milliseconds, from text or a number of seconds or
 /// milliseconds.
 pub(super) fn millis(time: &Value) -> Option<i64> {
     match time {
-        Value::String(text) => millis_of(text),
+        Value::String(text) => moment::millis(text),
         Value::Number(number) => {
             let number = number.as_i64()?;
             let in_seconds = number < 100_000_000_000;
@@ -550,12 +418,6 @@ pub(super) fn millis(time: &Value) -> Option<i64> {
         }
         _ => None,
     }
-}
-
-/// A time in Unix milliseconds, from text.
-pub(super) fn millis_of(text: &str) -> Option<i64> {
-    let time: jiff::Timestamp = text.parse().ok()?;
-    Some(time.as_millisecond())
 }
 
 /// What is said of a beginning that no file has.

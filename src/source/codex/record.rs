@@ -2,13 +2,15 @@
 //! over the others unparsed.
 
 use std::fmt;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::reading::millis;
-use super::skim::{Message, Role};
+use super::words::{Message, Parts, Role};
 use crate::text::Text;
 
 /// One line. The oldest versions wrote what is now the payload as the line.
@@ -31,7 +33,7 @@ pub(super) struct Record {
 impl Record {
     /// The message of a person or the model that it is, if it is one of the
     /// history.
-    pub(super) fn message(self) -> Option<Message> {
+    pub(super) fn message(self) -> Option<Message<Parts>> {
         let payload = self.payload.filter(|payload| {
             self.kind.as_deref() == Some("response_item")
                 && payload.kind.as_deref() == Some("message")
@@ -39,13 +41,11 @@ impl Record {
         Some(Message {
             time: self.timestamp.as_ref().and_then(millis),
             is_output: self.metadata.and_then(|it| it.compaction_output) == Some(true),
-            role: match payload.role.as_deref() {
-                Some("user") => Role::User,
-                Some("assistant") => Role::Assistant,
-                _ => return None,
+            words: Parts {
+                role: payload.role.as_deref().and_then(Role::of)?,
+                content: payload.content,
+                kinds: payload.passed.and_then(|passed| passed.content_item_kinds),
             },
-            content: payload.content,
-            kinds: payload.passed.and_then(|passed| passed.content_item_kinds),
         })
     }
 }
@@ -95,7 +95,7 @@ pub(super) struct Payload {
 #[derive(Default, Deserialize)]
 pub(super) struct Passed {
     #[serde(default)]
-    pub(super) content_item_kinds: Option<Vec<Option<String>>>,
+    pub(super) content_item_kinds: Option<Vec<Marked>>,
 }
 
 /// The beginning of a session that stands in another file.
@@ -129,29 +129,78 @@ pub(super) enum Content {
 /// A part of a message.
 #[derive(Debug, Default, Deserialize, PartialEq, Eq)]
 pub(super) struct Block {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<String>,
+    #[serde(default, rename = "type")]
+    pub(super) kind: BlockKind,
     pub(super) text: Option<Text>,
 }
 
-impl Block {
-    fn is_text(&self) -> bool {
-        let kind = self.kind.as_deref().unwrap_or("text");
-        ["input_text", "output_text", "text", "Text"].contains(&kind)
-    }
+/// What a part of a message is.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(from = "Option<String>")]
+pub(super) enum BlockKind {
+    #[default]
+    Text,
+    /// An image, a sound or a file.
+    Other,
+    Unknown,
+}
 
+impl From<Option<String>> for BlockKind {
+    fn from(kind: Option<String>) -> Self {
+        kind.map_or(Self::Text, |kind| Self::of(&kind))
+    }
+}
+
+impl BlockKind {
+    pub(super) fn of(kind: &str) -> Self {
+        let is_other = || {
+            let mut others = ["image", "audio", "file"].iter();
+            others.any(|other| kind.contains(other)) || kind == "encrypted_content"
+        };
+        match kind {
+            "input_text" | "output_text" | "text" | "Text" => Self::Text,
+            _ if is_other() => Self::Other,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// What the tool says of a part of a message.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(from = "Option<String>")]
+pub(super) enum Marked {
+    Untold,
+    Person,
+    Summary,
+    Software,
+}
+
+impl From<Option<String>> for Marked {
+    fn from(kind: Option<String>) -> Self {
+        kind.map_or(Self::Untold, |kind| Self::of(&kind))
+    }
+}
+
+impl Marked {
+    pub(super) fn of(kind: &str) -> Self {
+        match kind {
+            "" | "unknown" => Self::Untold,
+            "compaction.summary" => Self::Summary,
+            _ if kind.starts_with("user.") => Self::Person,
+            _ => Self::Software,
+        }
+    }
+}
+
+impl Block {
     /// Its text, if it is one of text.
     pub(super) fn as_text(&self) -> Option<&Text> {
-        self.text.as_ref().filter(|_| self.is_text())
+        self.text.as_ref().filter(|_| self.kind == BlockKind::Text)
     }
 
     /// Whether it is an image, a sound or a file.
     pub(super) fn is_other(&self) -> bool {
-        let kind = self.kind.as_deref().unwrap_or_default();
-        ["image", "audio", "file"]
-            .iter()
-            .any(|other| kind.contains(other))
-            || kind == "encrypted_content"
+        self.kind == BlockKind::Other
     }
 }
 
@@ -302,6 +351,9 @@ fn quoted(text: &[u8]) -> Option<(&str, &[u8])> {
     (!inside.contains('\\')).then_some((inside, rest.get(1..)?))
 }
 
+/// How a record begins.
+static BEGINNING: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"{\"timestamp\":\""));
+
 /// Whether a line has the outside of one whole record: what is torn, or has
 /// another record glued to it, has not.
 pub(super) fn is_whole(line: &[u8]) -> bool {
@@ -309,7 +361,7 @@ pub(super) fn is_whole(line: &[u8]) -> bool {
         && line.ends_with(b"}")
         && line
             .get(1..)
-            .is_none_or(|rest| memchr::memmem::find(rest, b"{\"timestamp\":\"").is_none())
+            .is_none_or(|rest| BEGINNING.find(rest).is_none())
 }
 
 #[cfg(test)]

@@ -2,46 +2,19 @@
 //!
 //! It gives the same as parsing the whole record, or it refuses the line.
 
-use super::reading::millis_of;
-use super::record::{Block, Content};
+use super::super::moment;
+use super::record::{Block, BlockKind, Content, Marked};
+use super::words::{Message, Parts, Role};
 use crate::json::{Scanner, once};
 use crate::text::{Text, TextBlock};
 
-/// A message of a person or the model, as far as it is wanted.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Message {
-    /// Unix milliseconds.
-    pub(super) time: Option<i64>,
-    /// Whether it is the answer to a compaction.
-    pub(super) is_output: bool,
-    pub(super) role: Role,
-    pub(super) content: Content,
-    /// What the tool says of each part.
-    pub(super) kinds: Option<Vec<Option<String>>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    User,
-    Assistant,
-}
-
-impl Role {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
-    }
-}
-
 /// A record of a message, its types before what it holds. Its texts go to the
 /// end of `texts`, which has room for the line.
-pub(super) fn message(line: &[u8], texts: &mut TextBlock) -> Option<Message> {
+pub(super) fn message(line: &[u8], texts: &mut TextBlock) -> Option<Message<Parts>> {
     let mut json = Scanner::new(line);
     let (mut time, mut kind, mut payload, mut is_output) = (None, None, None, None);
     json.object(|json, key| match key {
-        b"timestamp" => once(&mut time, millis_of(json.plain_str()?)),
+        b"timestamp" => once(&mut time, moment::millis(json.plain_str()?)),
         b"type" => once(
             &mut kind,
             (json.plain_str()? == "response_item").then_some(())?,
@@ -53,13 +26,93 @@ pub(super) fn message(line: &[u8], texts: &mut TextBlock) -> Option<Message> {
     })?;
     json.end()?;
     kind?;
-    let (role, content, kinds) = payload?;
     Some(Message {
         time: time.flatten(),
         is_output: is_output == Some(true),
-        role,
-        content,
-        kinds,
+        words: payload?,
+    })
+}
+
+/// Another event.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Event<T> {
+    /// When it was, in Unix milliseconds.
+    pub(super) time: Option<i64>,
+    /// What it tells.
+    pub(super) told: T,
+}
+
+/// The start of a turn, of a record that says no more.
+pub(super) fn started(line: &[u8]) -> Option<Event<()>> {
+    event(line, |json, key| match key {
+        b"type" => json.skip_string(),
+        _ => other(json, key),
+    })
+}
+
+/// The model that a context of turns names.
+pub(super) fn model(line: &[u8]) -> Option<Event<&str>> {
+    let mut model = None;
+    let event = event(line, |json, key| match key {
+        b"model" => once(&mut model, json.plain_str()?),
+        b"cwd" => json.skip_string(),
+        _ => other(json, key),
+    })?;
+    Some(Event {
+        time: event.time,
+        told: model?,
+    })
+}
+
+/// Keys of payloads whose values are read.
+const OWN_KEYS: &[&[u8]] = &[
+    b"type",
+    b"role",
+    b"content",
+    b"internal_chat_message_metadata_passthrough",
+    b"id",
+    b"timestamp",
+    b"cwd",
+    b"model",
+    b"cli_version",
+    b"source",
+    b"thread_source",
+    b"forked_from_id",
+    b"parent_thread_id",
+    b"history_base",
+    b"message",
+    b"replacement_history",
+    b"num_turns",
+    b"thread_id",
+    b"thread_name",
+    b"item",
+];
+
+/// Passes over a value of a payload that is never read.
+fn other(json: &mut Scanner<'_>, key: &[u8]) -> Option<()> {
+    (!OWN_KEYS.contains(&key)).then(|| json.skip())?
+}
+
+/// An event of a record with nothing unusual outside of its payload, whose
+/// values `payload` reads.
+fn event<'a>(
+    line: &'a [u8],
+    mut payload: impl FnMut(&mut Scanner<'a>, &'a [u8]) -> Option<()>,
+) -> Option<Event<()>> {
+    let mut json = Scanner::new(line);
+    let (mut time, mut kind, mut inside) = (None, None, None);
+    json.object(|json, key| match key {
+        b"timestamp" => once(&mut time, moment::millis(json.plain_str()?)),
+        b"type" => once(&mut kind, json.skip_string()?),
+        b"payload" => once(&mut inside, json.object(&mut payload)?),
+        b"metadata" | b"record_type" | b"id" | b"role" | b"content" => None,
+        _ => json.skip(),
+    })?;
+    json.end()?;
+    kind?;
+    Some(Event {
+        time: time.flatten(),
+        told: inside?,
     })
 }
 
@@ -72,21 +125,12 @@ fn metadata(json: &mut Scanner<'_>) -> Option<bool> {
     Some(is_output == Some(true))
 }
 
-type Payload = (Role, Content, Option<Vec<Option<String>>>);
-
-fn payload(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Payload> {
+fn payload(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Parts> {
     let (mut kind, mut role, mut content, mut id) = (None, None, None, None);
     let (mut passed, mut kinds) = (None, None);
     json.object(|json, key| match key {
         b"type" => once(&mut kind, (json.plain_str()? == "message").then_some(())?),
-        b"role" => {
-            let word = match json.plain_str()? {
-                "user" => Role::User,
-                "assistant" => Role::Assistant,
-                _ => return None,
-            };
-            once(&mut role, word)
-        }
+        b"role" => once(&mut role, Role::of(json.plain_str()?)?),
         b"content" => {
             role?;
             once(&mut content, self::content(json, texts)?)
@@ -113,7 +157,11 @@ fn payload(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Payload> {
         _ => json.skip(),
     })?;
     kind?;
-    Some((role?, content?, kinds))
+    Some(Parts {
+        role: role?,
+        content: content?,
+        kinds,
+    })
 }
 
 fn content(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Content> {
@@ -130,16 +178,19 @@ fn content(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Content> {
 
 /// A part of a message, its type first.
 fn block(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Block> {
-    let mut block = Block::default();
+    let (mut kind, mut own) = (None, None);
     json.object(|json, key| match key {
-        b"type" => once(&mut block.kind, json.plain_str()?.to_owned()),
+        b"type" => once(&mut kind, BlockKind::of(json.plain_str()?)),
         b"text" => {
-            block.kind.as_ref()?;
-            once(&mut block.text, text(json, texts)?)
+            kind?;
+            once(&mut own, text(json, texts)?)
         }
         _ => json.skip(),
     })?;
-    Some(block)
+    Some(Block {
+        kind: kind.unwrap_or_default(),
+        text: own,
+    })
 }
 
 fn text(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Text> {
@@ -152,12 +203,12 @@ fn text(json: &mut Scanner<'_>, texts: &mut TextBlock) -> Option<Text> {
     texts.text(start)
 }
 
-fn passed(json: &mut Scanner<'_>, kinds: &mut Option<Vec<Option<String>>>) -> Option<()> {
+fn passed(json: &mut Scanner<'_>, kinds: &mut Option<Vec<Marked>>) -> Option<()> {
     json.object(|json, key| match key {
         b"content_item_kinds" => {
             let mut all = Vec::new();
             json.array(|json| {
-                all.push(Some(json.plain_str()?.to_owned()));
+                all.push(Marked::of(json.plain_str()?));
                 Some(())
             })?;
             once(kinds, all)

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::reference::projection::capture;
 use crate::session::Role;
-use crate::source::detect::read_file;
+use crate::source::testing::read_file;
 
 pub(super) const ID: &str = "01a23366-407e-7953-bf07-7558970eea43";
 pub(super) const CHILD: &str = "01a23366-45b3-7b41-a9dd-77204871a87e";

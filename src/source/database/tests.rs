@@ -94,11 +94,43 @@ fn one_that_changes_all_the_time_is_an_error() {
 #[test]
 fn only_one_that_is_in_use_can_be_too_large() {
     let (_dir, path, connection) = database("wal");
-    let error = ask_within(&path, 100, sum).unwrap_err();
+    let error = ask_held(&mut None, &path, 100, sum).unwrap_err();
     assert_eq!(error.code(), "SOURCE_TOO_LARGE");
     assert!(error.to_string().contains("in use"), "{error}");
     drop(connection);
-    assert_eq!(ask_within(&path, 100, sum).unwrap(), 1);
+    assert_eq!(ask_held(&mut None, &path, 100, sum).unwrap(), 1);
+}
+
+#[test]
+fn one_in_use_is_copied_once_for_all_that_is_asked_of_it() {
+    let (_dir, path, connection) = database("wal");
+    let databases = Databases::default();
+    let copy_and_sum = || {
+        let answer = databases.ask(&path, |open| {
+            Ok((open.path().map(str::to_owned), sum(open)?))
+        });
+        answer.unwrap()
+    };
+    let first = copy_and_sum();
+    connection.execute("INSERT INTO t VALUES (2)", []).unwrap();
+    assert_eq!(copy_and_sum(), first);
+    assert_eq!(first.1, 1);
+    assert_eq!(ask(&path, sum).unwrap(), 3);
+    let copy = PathBuf::from(first.0.unwrap());
+    assert!(copy.exists() && copy != path);
+    drop(databases);
+    assert!(!copy.exists());
+}
+
+#[test]
+fn one_that_changes_between_two_questions_is_opened_again() {
+    let (_dir, path, connection) = database("delete");
+    let databases = Databases::default();
+    assert_eq!(databases.ask(&path, sum).unwrap(), 1);
+    let blob = "CREATE TABLE u (b); INSERT INTO u VALUES (zeroblob(9000));";
+    connection.execute_batch(blob).unwrap();
+    connection.execute("INSERT INTO t VALUES (2)", []).unwrap();
+    assert_eq!(databases.ask(&path, sum).unwrap(), 3);
 }
 
 #[test]

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 /// The surface, with one `T` for each event on it.
 pub(super) struct Fold<T> {
     nodes: Vec<Node<T>>,
-    /// Where the events that stand on the surface are.
-    by_seq: HashMap<u64, usize>,
+    /// Where the events that stand on the surface are. Most logs replace
+    /// nothing and never ask.
+    by_seq: Option<HashMap<u64, usize>>,
     first: Option<usize>,
     last: Option<usize>,
 }
@@ -26,7 +27,7 @@ impl<T: Default> Fold<T> {
     pub(super) fn new() -> Self {
         Self {
             nodes: Vec::new(),
-            by_seq: HashMap::new(),
+            by_seq: None,
             first: None,
             last: None,
         }
@@ -49,8 +50,7 @@ impl<T: Default> Fold<T> {
         sources: &[u64],
         value: T,
     ) -> bool {
-        let ends = (self.by_seq.get(&start), self.by_seq.get(&end));
-        if let (Some(&start), Some(&end)) = ends {
+        if let (Some(start), Some(end)) = (self.find(start), self.find(end)) {
             let (from, to) = self.in_order(start, end);
             let before = self.nodes.get(from).and_then(|node| node.previous);
             let mut at = Some(from);
@@ -64,7 +64,7 @@ impl<T: Default> Fold<T> {
         }
         let mut place = None;
         for source in [start, end].iter().chain(sources) {
-            if let Some(&i) = self.by_seq.get(source) {
+            if let Some(i) = self.find(*source) {
                 // The place of one that is removed later moves to what stands
                 // before it.
                 if place.is_none() || place == Some(Some(i)) {
@@ -88,13 +88,24 @@ impl<T: Default> Fold<T> {
 
     /// What stands on the surface, in order.
     pub(super) fn into_values(mut self) -> Vec<T> {
-        let mut values = Vec::with_capacity(self.by_seq.len());
+        let mut values = Vec::with_capacity(self.nodes.len());
         let mut at = self.first;
         while let Some(node) = at.and_then(|i| self.nodes.get_mut(i)) {
             values.push(std::mem::take(&mut node.value));
             at = node.next;
         }
         values
+    }
+
+    /// Where an event stands. Of two with one seq, as only damage gives, both
+    /// stay, and the later one is meant.
+    fn find(&mut self, seq: u64) -> Option<usize> {
+        let nodes = &self.nodes;
+        let by_seq = self.by_seq.get_or_insert_with(|| {
+            let places = nodes.iter().enumerate();
+            places.map(|(i, node)| (node.seq, i)).collect()
+        });
+        by_seq.get(&seq).copied()
     }
 
     fn next(&self, i: usize) -> Option<usize> {
@@ -123,7 +134,9 @@ impl<T: Default> Fold<T> {
         };
         node.value = T::default();
         let (seq, previous, next) = (node.seq, node.previous, node.next);
-        self.by_seq.remove(&seq);
+        if let Some(by_seq) = &mut self.by_seq {
+            by_seq.remove(&seq);
+        }
         self.join(previous, next);
     }
 
@@ -137,8 +150,9 @@ impl<T: Default> Fold<T> {
         });
         self.join(before, Some(i));
         self.join(Some(i), after);
-        // Of two with one seq, as only damage gives, both stay.
-        self.by_seq.insert(seq, i);
+        if let Some(by_seq) = &mut self.by_seq {
+            by_seq.insert(seq, i);
+        }
     }
 
     fn join(&mut self, left: Option<usize>, right: Option<usize>) {

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::rows::{self, Mark, Row, Said};
+use super::marks::{self, Mark};
+use super::rows::{Row, Said};
 use super::{Log, about, cached_title, note_of, rank, seq_after, source};
 use crate::session::{Millis, Title, TitleSource, title};
 use crate::source::glance::{CUT, Glance, PROMPT_BYTES};
 use crate::source::{
     Environment, FoundFile, Kind, Listed, SourceError, SourceNotice, Walk, records, torn, walk,
 };
+use crate::stamp::Stamp;
 
 /// What a row that sets a title begins with.
 const TITLE: &[u8] = br#"{"type":"session/title""#;
@@ -26,20 +28,19 @@ pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
 }
 
 pub(super) fn scan(place: &Path, walk: &mut Walk) {
-    walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            walk.folder(&project.path(), |walk, session, kind| {
-                if kind.is_dir() {
-                    newest(&session.path(), walk);
-                }
-            });
-        }
+    let projects = walk.folders_in(place);
+    walk.each(&projects, |walk, project| {
+        walk.folder(project, |walk, session, kind| {
+            if kind.is_dir() {
+                newest(&session.path(), walk);
+            }
+        });
     });
 }
 
 /// Adds the file of a session's folder that counts.
 fn newest(folder: &Path, walk: &mut Walk) {
-    let mut newest = None;
+    let mut newest: Option<(_, PathBuf, Stamp)> = None;
     walk.entries(folder, |walk, entry, kind| {
         let name = entry.file_name();
         let Some(rank) = name.to_str().and_then(rank) else {
@@ -48,15 +49,18 @@ fn newest(folder: &Path, walk: &mut Walk) {
         if !kind.is_file() {
             return walk.file(entry.path(), None);
         }
-        // One that is empty is still to be written.
-        if entry.metadata().is_ok_and(|file| file.len() > 0) {
-            newest = newest.take().max(Some((rank, entry.path())));
+        let is_newer = newest.as_ref().is_none_or(|(last, ..)| rank > *last);
+        if is_newer && let Ok(file) = entry.metadata() {
+            // One that is empty is still to be written.
+            if file.is_file() && file.len() > 0 {
+                newest = Some((rank, entry.path(), Stamp::of(&file)));
+            }
         }
     });
-    if let Some((_, path)) = newest {
+    if let Some((_, path, stamp)) = newest {
         let id = folder.file_name().and_then(|name| name.to_str());
         let id = id.filter(|name| !name.contains(ESCAPE));
-        walk.file(path, id.map(str::to_owned));
+        walk.found(path, stamp, id.map(str::to_owned));
     }
 }
 
@@ -73,11 +77,12 @@ pub(super) fn locate(place: &Path, native_id: &str) -> Option<PathBuf> {
         return None;
     }
     let mut walk = Walk::default();
-    walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            newest(&project.path().join(native_id), walk);
+    for project in walk.folders_in(place) {
+        let session = project.join(native_id);
+        if session.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            newest(&session, &mut walk);
         }
-    });
+    }
     walk.files.pop().map(|found| found.path)
 }
 
@@ -123,7 +128,7 @@ impl Beginning {
     /// Takes what there is of a row that is too long to be read whole.
     fn cut(&mut self) {
         let line = self.glance.head().get(self.read..).unwrap_or_default();
-        if rows::mark(line) == Mark::Wanted
+        if marks::mark(line) == Mark::Wanted
             && let Ok(begun) = torn::read(line)
         {
             self.is_cut = true;
@@ -189,7 +194,7 @@ fn parsed(line: &[u8], skipped: &mut usize) -> Line {
     if line.is_empty() {
         return Line::None;
     }
-    if rows::mark(line) == Mark::Noise {
+    if marks::mark(line) == Mark::Noise {
         return Line::Noise;
     }
     let (row, lost) = records::record(line);

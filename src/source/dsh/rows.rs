@@ -8,54 +8,6 @@ use serde_json::value::RawValue;
 use super::super::loose::MAX_RESULT_BYTES;
 use crate::text::Text;
 
-/// The longest that an operation can be at the end of a row, in bytes.
-const OPERATION_BYTES: usize = 128;
-
-/// What a line is, told by its first bytes and without parsing it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
-    /// The header, a message, a title: it must be parsed.
-    Wanted,
-    /// Several events of a stream in one row: parsed only to count them.
-    Packed,
-    /// One event that says nothing of the conversation.
-    Noise,
-    /// Damaged, of no known form, or with its keys in an unusual order.
-    Unclear,
-}
-
-pub(super) fn mark(line: &[u8]) -> Mark {
-    let Some(rest) = line.strip_prefix(br#"{"type":""#) else {
-        return Mark::Unclear;
-    };
-    let end = memchr::memchr(b'"', rest).unwrap_or(rest.len());
-    let (kind, rest) = rest.split_at_checked(end).unwrap_or_default();
-    match kind {
-        b"session" | b"session/title" | b"user/message" | b"assistant/message" | b"tool/result"
-        | b"system/message" | b"developer/message" => Mark::Wanted,
-        _ if !line.ends_with(b"}") => Mark::Unclear,
-        b"text-chunks" | b"reasoning-chunks" | b"tool-call-chunks" => {
-            if rest.starts_with(br#"","seq0":"#) {
-                Mark::Noise
-            } else {
-                Mark::Packed
-            }
-        }
-        // The log is open to plugins, whose types all have a slash. Only what
-        // goes to the surface has an operation: a message of a new kind, or
-        // one that is glued to the end of a torn row.
-        _ if kind.contains(&b'/') && !ends_with_an_operation(line) => Mark::Noise,
-        _ => Mark::Unclear,
-    }
-}
-
-/// Whether a row has an operation, which is the last of its keys.
-fn ends_with_an_operation(line: &[u8]) -> bool {
-    let end = line.len().saturating_sub(OPERATION_BYTES);
-    let end = line.get(end..).unwrap_or_default();
-    memchr::memmem::find(end, br#""surfaceOp""#).is_some()
-}
-
 /// One line: the header, an event, or several packed ones.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -156,6 +108,17 @@ pub(super) enum Said {
         call: String,
         text: Text,
     },
+}
+
+impl Message {
+    /// A tool's result with what the tool gave, if the row can be read.
+    pub(super) fn with_words_of(mut self, line: &[u8]) -> Self {
+        let row: Option<Row> = serde_json::from_slice(line).ok();
+        if let Some(said) = row.and_then(Row::said) {
+            self.said = Some(said);
+        }
+        self
+    }
 }
 
 impl Row {
@@ -319,37 +282,6 @@ mod tests {
 
     fn row(json: &str) -> Row {
         serde_json::from_str(json).unwrap()
-    }
-
-    #[test]
-    fn noise_is_told_by_its_first_bytes() {
-        let cases = [
-            (r#"{"type":"session","version":4}"#, Mark::Wanted),
-            (r#"{"type":"user/message","seq":4,"data":{}}"#, Mark::Wanted),
-            (r#"{"type":"session/title","data":{}}"#, Mark::Wanted),
-            (
-                r#"{"type":"assistant/chunk","seq":8,"data":{}}"#,
-                Mark::Noise,
-            ),
-            (
-                r#"{"type":"some-plugin/event","seq":8,"data":{}}"#,
-                Mark::Noise,
-            ),
-            (r#"{"type":"text-chunks","seq0":8,"data":{}}"#, Mark::Noise),
-            (r#"{"type":"text-chunks","data":{}}"#, Mark::Packed),
-            (r#"{"type":"assistant/chunk","seq":8,"da"#, Mark::Unclear),
-            (r#"{"seq":8,"type":"user/message"}"#, Mark::Unclear),
-            (r#"{"type":"unheard-of"}"#, Mark::Unclear),
-        ];
-        for (line, expected) in cases {
-            assert_eq!(mark(line.as_bytes()), expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_message_glued_to_torn_noise_is_no_noise() {
-        let line = r#"{"type":"step/start","se{"type":"user/message","surfaceOp":"append"}"#;
-        assert_eq!(mark(line.as_bytes()), Mark::Unclear);
     }
 
     #[test]

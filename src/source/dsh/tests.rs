@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::reference::projection::capture;
-use crate::source::detect::read_file;
+use crate::source::detect;
+use crate::source::testing::read_file;
 
 pub(super) const HEADER: &str =
     r#"{"type":"session","version":0,"id":"s","createdAt":7,"cwd":"/w","delegationDepth":0}"#;
@@ -65,12 +66,10 @@ pub(super) fn torn(line: &str, at: usize) -> &str {
 }
 
 fn head(lines: &[&str]) -> Head {
+    let bytes = lines.join("\n").into_bytes();
     Head {
-        bytes: lines.join("\n").into_bytes(),
-        records: lines
-            .iter()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect(),
+        records: detect::records_of(&bytes),
+        bytes,
     }
 }
 

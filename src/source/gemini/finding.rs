@@ -17,14 +17,13 @@ pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
 
 /// Finds the files of sessions and of their subagents.
 pub(super) fn scan(place: &Path, walk: &mut Walk) {
-    walk.folder(place, |walk, project, kind| {
-        if kind.is_dir() {
-            walk.folder(&project.path(), |walk, entry, kind| {
-                if kind.is_dir() && entry.file_name() == "chats" {
-                    chats(walk, &entry.path());
-                }
-            });
-        }
+    let projects = walk.folders_in(place);
+    walk.each(&projects, |walk, project| {
+        walk.folder(project, |walk, entry, kind| {
+            if kind.is_dir() && entry.file_name() == "chats" {
+                chats(walk, &entry.path());
+            }
+        });
     });
 }
 
@@ -32,12 +31,12 @@ fn chats(walk: &mut Walk, folder: &Path) {
     walk.folder(folder, |walk, entry, kind| {
         if kind.is_dir() {
             walk.folder(&entry.path(), |walk, entry, kind| {
-                if !kind.is_dir() {
-                    file(walk, entry.path());
+                if !kind.is_dir() && is_its(&entry.path()) {
+                    walk.entry(entry, None);
                 }
             });
-        } else {
-            file(walk, entry.path());
+        } else if is_its(&entry.path()) {
+            walk.entry(entry, None);
         }
     });
 }
@@ -46,20 +45,20 @@ fn chats(walk: &mut Walk, folder: &Path) {
 pub(super) fn find(place: &Path, path: &Path) -> Option<FoundFile> {
     let folders = walk::folders(place, path)?;
     let mut walk = Walk::default();
-    if let [_, "chats"] | [_, "chats", _] = folders.as_slice() {
-        file(&mut walk, path.to_owned());
+    if let [_, "chats"] | [_, "chats", _] = folders.as_slice()
+        && is_its(path)
+    {
+        walk.file(path.to_owned(), None);
     }
     walk.files.pop()
 }
 
-/// Adds a file whose name is one that the tool gives. A name has a part of the
-/// id at most, or the id as far as it can be a name.
-fn file(walk: &mut Walk, path: PathBuf) {
+/// Whether a name is one that the tool gives. It has a part of the id at most,
+/// or the id as far as it can be a name.
+fn is_its(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if extension == "jsonl" || (extension == "json" && name.starts_with("session-")) {
-        walk.file(path, None);
-    }
+    extension == "jsonl" || (extension == "json" && name.starts_with("session-"))
 }
 
 /// The file that by its name may hold a session. Where several may, they are

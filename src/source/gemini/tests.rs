@@ -8,6 +8,7 @@ use super::*;
 use crate::reference::projection::capture;
 use crate::session::Role;
 use crate::source::SourceNotice;
+use crate::source::testing;
 
 const META: &str = r#"{"sessionId":"aabbccdd-1","projectHash":"h","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:00Z","kind":"main"}"#;
 
@@ -45,6 +46,10 @@ impl Home {
         std::fs::write(&path, text).unwrap();
         path
     }
+}
+
+fn read(path: &Path) -> Result<ForeignSession, SourceError> {
+    testing::agreed(super::read(path), super::read(path))
 }
 
 fn read_text(text: &str) -> ForeignSession {

@@ -1,7 +1,7 @@
 //! Whose words the parts of a message are.
 
 use super::record::{Message, Part};
-use crate::source::build::Builder;
+use crate::source::build::{Builder, Sink};
 use crate::source::loose::Piece;
 
 /// How text begins that the tool puts before the model, and nobody typed.
@@ -89,7 +89,7 @@ pub(super) fn is_known(message: &Message) -> bool {
 }
 
 /// Emits what a message says; `false` when it is of no known form.
-pub(super) fn emit(builder: &mut Builder, message: &Message) -> bool {
+pub(super) fn emit<S: Sink>(builder: &mut Builder<S>, message: &Message) -> bool {
     let time = message.timestamp.millis();
     match message.kind.get() {
         Some("user") => {
@@ -103,7 +103,9 @@ pub(super) fn emit(builder: &mut Builder, message: &Message) -> bool {
             builder.model(time, message.model.get().unwrap_or_default(), &texts.said);
             for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
                 let id = call.0.id.get().unwrap_or_default();
-                builder.tool_result(time, id, &call.0.result.0);
+                if !call.0.result.0.is_empty() {
+                    builder.tool_result(time, id, &call.0.result.0);
+                }
             }
             texts.is_known
         }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::current::{Message, MessageData, PartData};
 use super::{Revert, SourceError, Stored, first_prompt};
-use crate::source::database::{ask, optional, tables};
+use crate::source::database::{Databases, ask, optional, tables};
 
 /// How many messages of an untitled session are looked at for its first
 /// prompt.
@@ -105,11 +105,16 @@ pub(super) fn read(path: &Path, wanted: Option<&str>) -> Result<Stored, SourceEr
 pub(super) fn read_many(
     path: &Path,
     wanted: &[&str],
+    databases: &Databases,
 ) -> Result<Vec<Result<Stored, SourceError>>, SourceError> {
-    let stored = asked(path, |connection, tables| {
-        let stored = wanted.iter().map(|id| one(connection, tables, id));
-        stored.collect::<rusqlite::Result<Vec<_>>>()
-    })?;
+    let answer = databases.ask(
+        path,
+        of_opencode(|connection, tables| {
+            let stored = wanted.iter().map(|id| one(connection, tables, id));
+            stored.collect::<rusqlite::Result<Vec<_>>>()
+        }),
+    )?;
+    let stored = answer.ok_or_else(|| no_opencode(path))?;
     let stored = wanted.iter().zip(stored);
     let found = stored.map(|(id, stored)| stored.ok_or_else(|| no_session(path, Some(id))));
     Ok(found.collect())
@@ -153,19 +158,30 @@ impl Tables {
 /// Asks the database, if it is one of opencode.
 fn asked<T>(
     path: &Path,
-    mut query: impl FnMut(&Connection, &Tables) -> rusqlite::Result<T>,
+    query: impl FnMut(&Connection, &Tables) -> rusqlite::Result<T>,
 ) -> Result<T, SourceError> {
-    let answer = ask(path, |connection| {
+    let answer = ask(path, of_opencode(query))?;
+    answer.ok_or_else(|| no_opencode(path))
+}
+
+/// A question that another tool's database has no answer to.
+fn of_opencode<T>(
+    mut query: impl FnMut(&Connection, &Tables) -> rusqlite::Result<T>,
+) -> impl FnMut(&Connection) -> rusqlite::Result<Option<T>> {
+    move |connection| {
         let tables = Tables(tables(connection)?);
         let is_known = ["session", "message", "part"]
             .iter()
             .all(|table| tables.has(table));
         is_known.then(|| query(connection, &tables)).transpose()
-    })?;
-    answer.ok_or_else(|| SourceError::UnknownFormat {
+    }
+}
+
+fn no_opencode(path: &Path) -> SourceError {
+    SourceError::UnknownFormat {
         path: path.to_owned(),
         found: "it is a database, and not of opencode".to_owned(),
-    })
+    }
 }
 
 /// Whether an index begins with this column.

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::current::{Message, MessageData, Part, PartData, Time};
@@ -117,7 +118,7 @@ fn messages(storage: &Path, session: &str, stored: &mut Stored) {
     let mut seen = HashSet::new();
     for file in message_files(storage, session) {
         stored.records += 1;
-        let data = records::document(&file);
+        let data = document(&file, records::MAX_RECORD_BYTES as u64);
         let Some(mut message) = data.and_then(|data| message(data, &file)) else {
             stored.skipped += 1;
             continue;
@@ -130,7 +131,7 @@ fn messages(storage: &Path, session: &str, stored: &mut Stored) {
         let folder = parts.join(&message.id);
         if records::is_plain_name(&message.id) && folder.is_dir() {
             for file in documents(&folder) {
-                match records::document(&file) {
+                match document(&file, records::MAX_RECORD_BYTES as u64) {
                     Some(data) => message.parts.push(part(data, &file)),
                     None => stored.skipped += 1,
                 }
@@ -146,7 +147,7 @@ fn messages(storage: &Path, session: &str, stored: &mut Stored) {
     // Parts of every session lie here, so what can't be read says nothing
     // about this one.
     for file in documents(&parts) {
-        let data: Option<PartData> = records::document(&file);
+        let data: Option<PartData> = document(&file, records::MAX_RECORD_BYTES as u64);
         let Some(data) = data else { continue };
         let at = data.message.as_ref().and_then(|id| without_folder.get(id));
         if let Some(message) = at.and_then(|at| stored.messages.get_mut(*at)) {
@@ -167,7 +168,7 @@ pub(super) fn first_said(path: &Path, stored: &Stored) -> Option<String> {
     let mut messages = Vec::new();
     let files = message_files(storage, &stored.id).into_iter();
     for file in files.take(FIRST_MESSAGES) {
-        let Some(data) = records::document_within(&file, MAX_LISTED_BYTES) else {
+        let Some(data) = document(&file, MAX_LISTED_BYTES) else {
             continue;
         };
         let Some(mut message) = message(data, &file) else {
@@ -175,7 +176,7 @@ pub(super) fn first_said(path: &Path, stored: &Stored) -> Option<String> {
         };
         if message.is_user && records::is_plain_name(&message.id) {
             for file in documents(&storage.join("part").join(&message.id)) {
-                let data = records::document_within(&file, MAX_LISTED_BYTES);
+                let data = document(&file, MAX_LISTED_BYTES);
                 message.parts.extend(data.map(|data| part(data, &file)));
             }
         }
@@ -210,8 +211,18 @@ fn stem(file: &Path) -> Option<String> {
     Some(file.file_stem()?.to_str()?.to_owned())
 }
 
-/// The JSON documents of a folder, by name; none when it can't be read.
+/// A document, unless it is a link: those are not followed.
+fn document<T: DeserializeOwned>(file: &Path, most: u64) -> Option<T> {
+    let is_link = file.symlink_metadata().ok()?.is_symlink();
+    (!is_link).then(|| records::document_within(file, most))?
+}
+
+/// The JSON documents of a folder, by name; none when it can't be read, or is a
+/// link.
 fn documents(folder: &Path) -> Vec<PathBuf> {
+    if !folder.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+        return Vec::new();
+    }
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };

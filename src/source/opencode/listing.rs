@@ -52,15 +52,14 @@ fn is_database_name(name: &str) -> bool {
 
 /// Adds the documents of sessions, which lie in a folder for each project.
 fn documents(folder: &Path, walk: &mut Walk) {
-    walk.folder(folder, |walk, project, kind| {
-        if kind.is_dir() {
-            walk.folder(&project.path(), |walk, entry, kind| {
-                let path = entry.path();
-                if !kind.is_dir() && is_document(&path) {
-                    document(path, walk);
-                }
-            });
-        }
+    let projects = walk.folders_in(folder);
+    walk.each(&projects, |walk, project| {
+        walk.folder(project, |walk, entry, kind| {
+            let path = entry.path();
+            if !kind.is_dir() && is_document(&path) {
+                document(path, walk);
+            }
+        });
     });
 }
 

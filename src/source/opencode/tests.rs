@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::reference::projection::capture;
-use crate::source::detect::read_file;
+use crate::source::testing::read_file;
 
 /// A storage folder, and the document of its session `ses_1`.
 pub(super) struct Storage {

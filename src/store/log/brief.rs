@@ -90,7 +90,7 @@ impl From<Event> for Record {
         let (seq, op, sources) = (event.seq, event.surface_op, event.source_event_seqs);
         match event.payload {
             Payload::Message { kind, message, .. } => {
-                let item = projection::item(kind, &message);
+                let item = projection::item(event.time, kind, &message);
                 Self::message(seq, op, sources, kind, item)
             }
             Payload::LogOnly { kind, data } => {

@@ -6,7 +6,7 @@
 use super::brief::Record;
 use crate::json::{Scanner, digits, once};
 use crate::reference::projection::{Item, Provenance, admit};
-use crate::session::{COMPACT_PLUGIN, MessageKind, Role, Seq, SurfaceOp, TITLE_EVENT};
+use crate::session::{COMPACT_PLUGIN, MessageKind, Millis, Role, Seq, SurfaceOp, TITLE_EVENT};
 use crate::text::TextBlock;
 
 /// The seq of a log-only event that begins as ours do and sets no title.
@@ -61,7 +61,7 @@ impl Skim<'_> {
         let (mut op, mut sources) = (None, None);
         json.object(|json, key| match key {
             b"seq" => once(&mut seq, Seq(json.integer()?)),
-            b"time" => once(&mut time, json.skip_integer()?),
+            b"time" => once(&mut time, Millis(json.signed()?)),
             b"type" => once(&mut kind, MessageKind::parse(json.plain_str()?)?),
             b"data" => once(&mut item, self.data(json, kind?)?),
             b"surfaceOp" => once(&mut op, surface_op(json)?),
@@ -76,8 +76,9 @@ impl Skim<'_> {
             _ => json.skip(),
         })?;
         json.end()?;
-        time?;
-        Some(Record::message(seq?, op, sources, kind?, item?.0))
+        let time = time?;
+        let item = item?.0.map(|item| Item { time, ..item });
+        Some(Record::message(seq?, op, sources, kind?, item))
     }
 
     /// `data` of a message event: the message, or an envelope around it.
@@ -118,6 +119,8 @@ impl Skim<'_> {
         }
         let text = self.texts.text(start)?;
         Some(Cited(Some(Item {
+            // The line tells it elsewhere.
+            time: Millis::default(),
             role,
             checkpoint,
             text,

@@ -64,6 +64,12 @@ impl App {
                 let cmds = self.chat(ChatEvent::Rename(argument.to_owned()));
                 (!cmds.is_empty()).then_some(cmds)
             }
+            Command::Model => Some(self.open_models(argument, !argument.is_empty())),
+            Command::Compact => {
+                let hint = (!argument.is_empty()).then(|| argument.to_owned());
+                let cmds = self.chat(ChatEvent::Compact(hint));
+                (!cmds.is_empty()).then_some(cmds)
+            }
             Command::Export => self.export_open(argument),
             Command::Retry => Some(self.chat(ChatEvent::Regenerate)),
             Command::Edit => self.list_prompts(),

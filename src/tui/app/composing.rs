@@ -14,6 +14,7 @@ impl App {
             Action::Interrupt | Action::EndOfInput => return self.leave(action),
             Action::Sessions => return self.open_sessions(),
             Action::Texts => return self.open_texts(),
+            Action::Models => return self.open_models("", false),
             Action::ExternalEditor => {
                 return vec![Cmd::Edit(self.editor.draft().to_text())];
             }

@@ -17,13 +17,15 @@ use crate::tui::transcript::{Streaming, TranscriptPane};
 impl App {
     pub(in crate::tui) fn draw_transcript(&mut self, area: Rect, buf: &mut Buffer) {
         let who = self.chat.answering().map(|route| route.provider.clone());
-        let who = who.unwrap_or_default();
-        let (text, mark) = match self.chat.partial_answer() {
-            Some(text) => (
-                Some(text),
-                format!("{} streaming", human::spinner(self.now)),
-            ),
-            None => (self.chat.unsaved_answer(), "not saved yet".to_owned()),
+        let mut who = who.unwrap_or_default();
+        let spinner = human::spinner(self.now);
+        let (text, mark) = match (self.chat.partial_answer(), self.chat.compacting()) {
+            (Some(text), _) => (Some(text), format!("{spinner} streaming")),
+            (None, Some(text)) => {
+                "summary".clone_into(&mut who);
+                (Some(text), format!("{spinner} compacting"))
+            }
+            (None, None) => (self.chat.unsaved_answer(), "not saved yet".to_owned()),
         };
         let streaming = text.map(|text| Streaming {
             who: &who,
@@ -94,6 +96,7 @@ impl App {
         // An answer may come in while a message is being prepared: each is
         // called off by itself.
         cmds.extend(self.chat(ChatEvent::Cancel));
+        cmds.extend(self.chat(ChatEvent::Leave));
         let mut jobs: Vec<Job> = cmds
             .into_iter()
             .filter_map(|cmd| match cmd {

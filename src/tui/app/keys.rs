@@ -47,7 +47,7 @@ impl App {
                     self.pane_search_action(action);
                     Vec::new()
                 }
-                Layer::Sessions | Layer::Texts | Layer::Choices => self.list_action(action),
+                Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => self.list_action(action),
                 Layer::Naming => self.naming_action(action),
                 Layer::Help => {
                     self.help_action(action);
@@ -108,7 +108,7 @@ impl App {
                 self.editor.insert_char(c);
                 Vec::new()
             }
-            Layer::Sessions | Layer::Texts | Layer::Choices => {
+            Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => {
                 self.list_typed(c.encode_utf8(&mut [0; 4]))
             }
             Layer::Naming => {
@@ -143,7 +143,7 @@ impl App {
                     pager.search_push(line);
                 }
             }
-            Layer::Sessions | Layer::Texts | Layer::Choices => return self.list_typed(line),
+            Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => return self.list_typed(line),
             Layer::Naming => self.naming_typed(line),
             Layer::Pane | Layer::Help => {}
         }
@@ -160,7 +160,7 @@ impl App {
         };
         let lines: i16 = if up { -3 } else { 3 };
         match self.layer() {
-            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Choices
+            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models
                 if self.areas.rows.contains(at) =>
             {
                 if let Some(listed) = self.listed_mut() {
@@ -177,7 +177,7 @@ impl App {
             | Layer::Popup
             | Layer::Sessions
             | Layer::Texts
-            | Layer::Choices => {
+            | Layer::Choices | Layer::Models => {
                 self.transcript.scroll(lines);
             }
             Layer::Naming => {}
@@ -189,7 +189,7 @@ impl App {
         let layer = self.layer();
         let is_list = matches!(
             layer,
-            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Choices
+            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models
         );
         if is_list && self.areas.rows.contains(at) {
             let row = usize::from(at.y - self.areas.rows.y);

@@ -21,6 +21,9 @@ const PAGE: isize = 8;
 impl App {
     /// Picks the selected row of the list that has the keyboard.
     pub(super) fn accept_selected(&mut self) -> Vec<Cmd> {
+        if matches!(self.list, Some(Listed::Models(_))) {
+            return self.choose_selected();
+        }
         let Some(picked) = self.listed().and_then(Listed::selected) else {
             if self.list.is_none() {
                 self.say("there is no session to pick: Esc closes the list, then Enter sends");
@@ -124,6 +127,10 @@ impl App {
             }
             Some(Listed::Choices(choices)) => {
                 choices.ask(text);
+                None
+            }
+            Some(Listed::Models(picker)) => {
+                picker.narrow(text);
                 None
             }
             Some(Listed::Commands(_)) | None => None,

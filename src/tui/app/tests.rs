@@ -5,9 +5,11 @@
 mod anything;
 mod citing;
 mod commands;
+mod compacting;
 mod editing;
 mod identity;
 mod layouts;
+mod models;
 mod sessions;
 mod texts;
 mod turns;
@@ -57,6 +59,7 @@ impl Bench {
         let setup = Setup {
             chosen: chosen(),
             review,
+            titles: crate::chat::TitlePolicy::default(),
             max_references: 3,
             theme: mono(),
             zone: jiff::tz::TimeZone::UTC,

@@ -58,6 +58,7 @@ fn capture(id: &str, texts: &[(Role, &str)]) -> Capture {
         conversation: texts
             .iter()
             .map(|&(role, text)| Item {
+                time: Millis(0),
                 role,
                 checkpoint: false,
                 text: text.into(),
@@ -358,6 +359,7 @@ fn a_session_is_read_whole_before_it_is_cited() {
     conversation.conversation.insert(
         0,
         Item {
+            time: Millis(0),
             role: Role::User,
             checkpoint: true,
             text: "What came before.".into(),
@@ -401,6 +403,7 @@ Assistant
 fn each_gap_is_marked_and_told_in_bytes_where_that_is_known() {
     let filler = "gone ".repeat(80);
     let said = |text: &str, checkpoint| Item {
+        time: Millis(0),
         role: Role::User,
         checkpoint,
         text: text.into(),

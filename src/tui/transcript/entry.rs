@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::chat::{ATTEMPT, FINISH};
+use crate::chat::{ATTEMPT, FINISH, is_of_summary};
 use crate::model::FinishReason;
 use crate::reference::frame::TAG;
 use crate::reference::mention;
@@ -17,6 +17,8 @@ use crate::tui::pager::piece::{Body, Kind, Piece, shared, split};
 
 /// What is said behind an answer that the model could not end.
 const CUT_AT_LIMIT: &str = "cut at the model's length limit";
+/// What is said where a compaction was given up.
+const NOT_COMPACTED: &str = "the summary was given up · nothing was compacted";
 /// How much of a tool's result is looked at for its line, in bytes.
 const TOOL_LINE_BYTES: usize = 400;
 
@@ -146,6 +148,9 @@ fn tool_line(message: &Message) -> Piece {
 fn attempt(data: &Value) -> Vec<Piece> {
     if data.get("interrupted").and_then(Value::as_bool) != Some(true) {
         return Vec::new();
+    }
+    if is_of_summary(data) {
+        return vec![Piece::own(Kind::Interrupted, NOT_COMPACTED)];
     }
     let name = data.as_object().map_or("assistant", who);
     let mut pieces = vec![Piece::own(Kind::Model, name)];

@@ -21,7 +21,11 @@ pub(super) fn draw(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
         _ if app.is_opening() => Some("opening"),
         View::Sending => Some("sending"),
         View::None | View::Preparing | View::Review { .. } | View::Waiting(_) => {
-            app.chat.partial_answer().map(|_| "answering")
+            let compacting = app.chat.compacting().map(|_| "compacting");
+            app.chat
+                .partial_answer()
+                .map(|_| "answering")
+                .or(compacting)
         }
     };
     let spinning = state.map(|state| format!("{} {state}", human::spinner(app.now)));
@@ -97,6 +101,7 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
             ]
         }
         Layer::Choices => return choices_hints(app),
+        Layer::Models => return model_hints(app),
         Layer::Texts => vec![
             (Action::Accept, "cite"),
             (Action::Escape, "close"),
@@ -123,11 +128,22 @@ fn choices_hints(app: &App) -> Vec<(Action, &'static str)> {
     hints
 }
 
+/// What can be done with the selected model.
+fn model_hints(app: &App) -> Vec<(Action, &'static str)> {
+    let close = (Action::Escape, "close");
+    match app.listed() {
+        Some(Listed::Models(models)) if models.selected().is_some() => {
+            vec![(Action::Accept, "choose"), close]
+        }
+        _ => vec![close],
+    }
+}
+
 fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
     if app.is_opening() {
         return vec![(Action::Escape, "cancel")];
     }
-    let is_answering = app.chat.partial_answer().is_some();
+    let is_answering = app.chat.partial_answer().is_some() || app.chat.compacting().is_some();
     let mut hints = Vec::new();
     match app.chat.outgoing() {
         View::Waiting(_) => hints.push((Action::Escape, "stop and take back")),
@@ -147,6 +163,7 @@ fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
         hints.push((Action::Sessions, "sessions"));
         hints.push((Action::Texts, "search"));
         hints.push((Action::EndOfInput, "quit"));
+        hints.push((Action::Models, "model"));
     } else if can_send && !app.editor.is_blank() {
         hints.push((Action::Send, if is_answering { "queue" } else { "send" }));
     }

@@ -125,7 +125,11 @@ fn plain_rows_have_tabs_between_their_columns_and_nowhere_else() {
     assert_eq!(text.lines().count(), 1, "{text}");
     let columns: Vec<&str> = text.trim_end_matches('\n').split('\t').collect();
     assert_eq!(columns.len(), 3, "{text}");
-    assert_eq!((columns[0], columns[2]), ("a b⏎c", "/work"));
+    // The URI of an id that can't be shown.
+    assert_eq!(
+        (columns[0], columns[2]),
+        ("dsh-session:ImFcdGJcbmMi", "/work")
+    );
 }
 
 #[test]
@@ -179,7 +183,10 @@ fn a_candidate_whose_log_can_t_be_read_says_so() {
     let place = place();
     let newer = r#"{"type":"session","version":99,"id":"newer","createdAt":1}"#;
     place.write("home/sessions/newer.jsonl", format!("{newer}\n"));
-    let found = place.json(&["candidates", "newer", "--json"]);
+    let ended = place.run(&["candidates", "newer", "--json"]);
+    let warning: Value = serde_json::from_str(&ended.err).unwrap();
+    assert_eq!(warning["warning"]["code"], "SESSION_UNREADABLE");
+    let found: Value = serde_json::from_slice(&ended.out).unwrap();
     let mention = &found[0]["mention"];
     assert!(mention.as_str().unwrap().starts_with("@[newer]"));
     let expected = json!([{

@@ -80,12 +80,13 @@ fn a_version_from_the_future_asks_for_an_update() {
 #[test]
 fn an_unknown_session_is_named_once_with_what_to_do() {
     let place = Place::new();
-    for (args, expected) in [
+    for (args, expected, exit) in [
         (
             &["prepare", "--session", "nope"][..],
             "SESSION_REFERENCE_READ_FAILED",
+            9,
         ),
-        (&["sessions", "show", "nope"], "SESSION_NOT_FOUND"),
+        (&["sessions", "show", "nope"], "SESSION_NOT_FOUND", 8),
     ] {
         let (code, message) = place.refused(&[args, &["--json"]].concat());
         assert_eq!(code, expected);
@@ -93,7 +94,7 @@ fn an_unknown_session_is_named_once_with_what_to_do() {
         assert!(message.contains("`ibid sessions list`"), "{message}");
 
         let ended = place.run(args);
-        assert_eq!((ended.code, ended.out.as_slice()), (Some(1), &b""[..]));
+        assert_eq!((ended.code, ended.out.as_slice()), (Some(exit), &b""[..]));
         assert_eq!(ended.err, format!("ibid: {message} [{code}]\n"));
     }
 }
@@ -232,7 +233,7 @@ fn a_home_that_is_a_file_or_in_one_is_named() {
             let mut command = place.command();
             let output = command.env("IBID_HOME", &home).args(args).output().unwrap();
             let error = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(1));
+            assert_eq!(output.status.code(), Some(8));
             assert!(error.contains("STORE_NOT_A_DIRECTORY"), "{error}");
             assert!(
                 error.contains(&file) && error.contains("IBID_HOME"),

@@ -197,7 +197,7 @@ fn an_update_keeps_what_servers_tell_under_what_the_settings_say() {
 /// What an update of the provider `own` fails with.
 fn refused_update(place: &Place) -> (String, String) {
     let ended = place.run(&["models", "update", "--provider", "own", "--json"]);
-    assert_eq!(ended.code, Some(1));
+    assert_eq!(ended.code, Some(5));
     let error: Value = serde_json::from_str(&ended.err).unwrap();
     let field = |name: &str| error["error"][name].as_str().unwrap().to_owned();
     (field("code"), field("message"))

@@ -253,7 +253,10 @@ fn a_torn_or_damaged_log_gives_what_can_be_read_and_says_so() {
     assert_eq!(facts(&prepared)["capturedThroughSeq"], 0);
     assert!(!prepared["context"].to_string().contains("line 3"));
     let warning = prepared["warnings"][0]["message"].as_str().unwrap();
-    assert!(warning.contains("can't be read whole: line 3 "), "{warning}");
+    assert!(
+        warning.contains("can't be read whole: line 3 "),
+        "{warning}"
+    );
 
     // A stored one too, where a line in the middle is no JSON.
     let said = said("b", ["one", "two"]);
@@ -329,7 +332,7 @@ fn a_file_of_any_tool_is_told_by_its_content() {
 fn records_of_a_file_that_were_passed_over_are_told_to_people_and_programs() {
     let place = Place::new();
     let whole = std::fs::read_to_string(claude_file()).unwrap();
-    let torn = place.write("torn.jsonl", &format!("{whole}{{\"type\":\"user\",\"uu"));
+    let torn = place.write("torn.jsonl", format!("{whole}{{\"type\":\"user\",\"uu"));
     let ended = place.run(&["prepare", "--file", &torn, "--json"]);
     let prepared: Value = serde_json::from_slice(&ended.out).unwrap();
     let warning = &prepared["warnings"][0];

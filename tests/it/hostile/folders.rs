@@ -132,7 +132,7 @@ fn what_nobody_may_read_is_told_and_the_rest_is_listed() {
         let is_elsewhere = id.starts_with("codex:01a23366");
         assert!(is_elsewhere || told.out.contains(*id), "{id}: {}", told.out);
     }
-    assert!(told.err.contains(codex.to_str().unwrap()), "{}", told.err);
+    assert!(told.err.contains("2 warnings"), "{}", told.err);
     for args in [&["sources"][..], &["search", "the"], &["sources", "--json"]] {
         person.run(args);
     }
@@ -151,7 +151,7 @@ fn a_folder_that_vanishes_while_it_is_read_is_gone_and_nothing_else() {
         person.write(&name, claude("here for a moment"));
     }
     let (library, _) = person.library();
-    library.forget().unwrap();
+    library.start_over().unwrap();
     let folder = person.path(".claude/projects/-v");
     let refreshed = library.refresh(&CancellationToken::new(), &mut |_| {
         let _ = fs::remove_dir_all(&folder);
@@ -266,4 +266,90 @@ fn without_a_home_there_are_ibids_own_sessions() {
         let output = command.env("HOME", "").output().unwrap();
         assert!(output.status.success(), "{args:?} with an empty HOME");
     }
+}
+
+#[test]
+fn very_many_links_are_counted_and_told_up_to_a_number() {
+    let person = Person::new();
+    let folder = person.path(".claude/projects/-v");
+    fs::create_dir_all(&folder).unwrap();
+    for n in 0..3000 {
+        let name = format!("00000000-0000-4000-8000-{n:012}.jsonl");
+        symlink("elsewhere", folder.join(name)).unwrap();
+    }
+    let told = person.run(&["sessions", "list"]);
+    assert_eq!(
+        told.err,
+        "ibid: 3,000 warnings: `ibid doctor` tells what and where\n"
+    );
+    let told = person.run(&["sessions", "list", "--json"]);
+    assert_eq!(told.err.lines().count(), 101);
+    let doctor = person.survives();
+    assert!(
+        doctor.contains("there are 2,900 more like these"),
+        "{doctor}"
+    );
+    assert!(doctor.lines().count() < 300);
+}
+
+#[test]
+fn files_of_nothing_are_told_and_are_no_sessions() {
+    let person = Person::new();
+    let id = "01a23366-0000-7953-bf07-7558970eea43";
+    let names = [
+        format!(".claude/projects/-v/{id}.jsonl"),
+        format!(".codex/sessions/2026/12/01/rollout-2026-12-01T20-57-48-{id}.jsonl"),
+        format!(".dsh/sessions/--v--/{id}/session.jsonl"),
+        ".gemini/tmp/v/chats/session-x.jsonl".to_owned(),
+        ".local/share/opencode/storage/session/v/ses_x.json".to_owned(),
+    ];
+    let before = person.listed();
+    for text in [
+        "a shopping list\nmilk\n",
+        "\u{1}\u{2}\n",
+        "{\"a\":1}\n{\"b\":[]}\n",
+    ] {
+        for name in &names {
+            person.write(name, text);
+        }
+        assert_eq!(person.listed(), before, "{text:?}");
+        let doctor = person.survives();
+        for name in &names {
+            let path = person.path(name);
+            assert!(
+                doctor.contains(path.to_str().unwrap()),
+                "{text:?}: {doctor}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_link_leads_to_is_neither_listed_nor_found_by_its_id() {
+    let person = Person::new();
+    let id = "session-197a4bc1-3a1b-4d11-a985-62047a636ed3";
+    let mut sessions = Vec::new();
+    for project in fs::read_dir(person.path(".dsh/sessions")).unwrap() {
+        sessions.push(project.unwrap().path().join(id));
+    }
+    let session = sessions.into_iter().find(|path| path.is_dir()).unwrap();
+    let database = person.path(".local/share/opencode/opencode.db");
+    for (n, path) in [&session, &database].into_iter().enumerate() {
+        let away = person.path(&format!("away-{n}"));
+        fs::rename(path, &away).unwrap();
+        symlink(&away, path).unwrap();
+    }
+    let dsh = format!("dsh:{id}");
+    assert!(!person.listed().contains(&dsh));
+    let (library, _) = person.library();
+    assert_eq!(library.path_of(&dsh.as_str().into()), None);
+    for args in [
+        &["sessions", "show", &dsh][..],
+        &["prepare", "--session", &dsh],
+    ] {
+        let ended = person.command(args).output().unwrap();
+        assert!(!ended.status.success(), "{args:?}");
+    }
+    let doctor = person.run(&["doctor"]).out;
+    assert!(doctor.contains(database.to_str().unwrap()), "{doctor}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ibid::library::Notice;
+use ibid::library::{Library, Notice};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -30,7 +30,7 @@ impl Home {
         self.folder.path().join("cache.sqlite3")
     }
 
-    pub(super) fn library(&self) -> ibid::library::Library {
+    pub(super) fn library(&self) -> Library {
         open(&self.logs, Some(&self.path()))
     }
 
@@ -39,7 +39,26 @@ impl Home {
         connection.execute_batch(sql).unwrap();
     }
 
-    fn titles(&self) -> i64 {
+    /// Damages the pages of a table or an index.
+    pub(super) fn scribble(&self, name: &str) {
+        let connection = Connection::open(self.path()).unwrap();
+        let checkpoint = "PRAGMA wal_checkpoint(truncate)";
+        connection.query_row(checkpoint, [], |_| Ok(())).unwrap();
+        let page = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        let page: isize = connection
+            .query_row(page, [name], |row| row.get(0))
+            .unwrap();
+        let size: isize = connection
+            .pragma_query_value(None, "page_size", |row| row.get(0))
+            .unwrap();
+        let [page, size] = [page, size].map(isize::unsigned_abs);
+        drop(connection);
+        let mut bytes = std::fs::read(self.path()).unwrap();
+        bytes[(page - 1) * size..page * size].fill(0xff);
+        std::fs::write(self.path(), bytes).unwrap();
+    }
+
+    pub(super) fn titles(&self) -> i64 {
         let connection = Connection::open(self.path()).unwrap();
         let sql = "SELECT count(*) FROM sessions WHERE title IN ('One', 'Two')";
         connection.query_row(sql, [], |row| row.get(0)).unwrap()

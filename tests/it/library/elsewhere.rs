@@ -20,7 +20,7 @@ use super::{Logs, log, read, refresh, shown};
 type Held = (Stamp, Result<Found, String>);
 
 /// Files of one tool, made up.
-struct Files {
+pub(super) struct Files {
     tool: Tool,
     held: Mutex<BTreeMap<String, Held>>,
     listing_fails: AtomicBool,
@@ -29,7 +29,7 @@ struct Files {
 }
 
 impl Files {
-    fn of(tool: Tool) -> Arc<Self> {
+    pub(super) fn of(tool: Tool) -> Arc<Self> {
         Arc::new(Self {
             tool,
             held: Mutex::default(),
@@ -50,12 +50,12 @@ impl Files {
         files.insert(path(name), (stamp, found.map_err(str::to_owned)));
     }
 
-    fn session(&self, name: &str, at: i64, id: &str, title: &str) {
+    pub(super) fn session(&self, name: &str, at: i64, id: &str, title: &str) {
         let facts = facts(self.tool, id, title, at);
         self.put(name, at, Ok(Found::Sessions(vec![facts])));
     }
 
-    fn remove(&self, name: &str) {
+    pub(super) fn remove(&self, name: &str) {
         self.held.lock().unwrap().remove(&path(name));
     }
 
@@ -135,7 +135,7 @@ impl LogFiles for Files {
         }]
     }
 
-    fn look(&self, file: &str) -> Result<Option<Looked>, Cause> {
+    fn look(&self, file: &str, _: Option<Stamp>) -> Result<Option<Looked>, Cause> {
         self.looks.fetch_add(1, Ordering::SeqCst);
         match self.held.lock().unwrap().get(file).cloned() {
             Some((stamp, Ok(found))) => Ok(Some(Looked { stamp, found })),
@@ -169,7 +169,12 @@ fn library(files: &Arc<Files>) -> Library {
     over(&Logs::with([]), files, false, None)
 }
 
-fn over(own: &Arc<Logs>, files: &Arc<Files>, subagents: bool, cache: Option<&Path>) -> Library {
+pub(super) fn over(
+    own: &Arc<Logs>,
+    files: &Arc<Files>,
+    subagents: bool,
+    cache: Option<&Path>,
+) -> Library {
     Library::over(
         Arc::clone(own) as Arc<dyn LogFiles>,
         vec![Arc::clone(files) as Arc<dyn LogFiles>],
@@ -477,7 +482,24 @@ fn forgetting_everything_reads_everything_again() {
     let library = library(&files);
     refresh(&library);
     files.looks();
-    library.forget().unwrap();
+    library.start_over().unwrap();
     assert_eq!(refresh(&library).changed, 1);
     assert_eq!((files.looks(), shown(&library)), (1, vec!["One".into()]));
+}
+
+#[test]
+fn a_change_of_one_tool_hides_no_own_session_that_cannot_be_read() {
+    let files = Files::of(Tool::Codex);
+    let own = Logs::with([log("a", "Own", 1), log("bad", "Bad", 2)]);
+    own.broken.lock().unwrap().push("bad.jsonl".to_owned());
+    let library = over(&own, &files, false, None);
+    refresh(&library);
+    assert_eq!(shown(&library), ["bad", "Own"]);
+    files.session("x", 3, "x", "New");
+    let new = path("x");
+    let never = CancellationToken::new();
+    library.touch([Path::new(&new)], &never).unwrap();
+    assert_eq!(shown(&library), ["New", "bad", "Own"]);
+    library.recall(&mut || {});
+    assert_eq!(shown(&library), ["New", "bad", "Own"]);
 }

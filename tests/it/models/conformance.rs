@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use super::support::{ask, endpoint, provider, request};
 
 /// A server that ends with the test.
-struct Foreign {
+pub struct Foreign {
     child: Child,
-    url: String,
+    pub url: String,
 }
 
 impl Drop for Foreign {
@@ -80,15 +80,21 @@ const SAYS: &str = "Hi \u{1f642}\u{1f642}\u{1f642} there, line one\nline two \u{
 const THINKS: &str = "let me think";
 
 fn aimock() -> Option<(Foreign, tempfile::NamedTempFile)> {
-    let folder = installed("IBID_AIMOCK")?;
-    let fixtures = json!({"fixtures": [
+    aimock_with(&json!([
         {"match": {"userMessage": "hello"}, "response": {"content": SAYS, "reasoning": THINKS}},
         {"match": {"userMessage": "cut"}, "response": {"content": SAYS, "finishReason": "length"}},
         {"match": {"userMessage": "limit"},
             "response": {"error": {"message": "slow down", "type": "rate_limit_error"}, "status": 429}},
         {"match": {"userMessage": "torn"}, "response": {"content": SAYS},
             "latency": 5, "truncateAfterChunks": 3},
-    ]});
+    ]))
+}
+
+/// The server, with these answers; the file that it has them from stays as long
+/// as it does.
+pub fn aimock_with(fixtures: &Value) -> Option<(Foreign, tempfile::NamedTempFile)> {
+    let folder = installed("IBID_AIMOCK")?;
+    let fixtures = json!({"fixtures": fixtures});
     let mut file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
     file.write_all(fixtures.to_string().as_bytes()).unwrap();
     let port = free_port();
@@ -100,7 +106,8 @@ fn aimock() -> Option<(Foreign, tempfile::NamedTempFile)> {
     Some((start(&mut command, port, "listening"), file))
 }
 
-fn base(api: Api, url: &str) -> String {
+/// Where a format is served below an address.
+pub fn base(api: Api, url: &str) -> String {
     match api {
         Api::OpenaiChat | Api::OpenaiResponses => format!("{url}/v1"),
         Api::Gemini => format!("{url}/v1beta"),

@@ -161,7 +161,7 @@ async fn silence_is_an_error_when_the_time_is_over() {
             endpoint.idle_timeout = Duration::from_millis(80);
             let told = ask(&provider(endpoint), request()).await;
             assert_eq!(told.end, "MODEL_TIMEOUT", "{api:?}");
-            assert!(told.error.contains("idle_timeout"), "{}", told.error);
+            assert!(told.error.contains("idle-timeout"), "{}", told.error);
             assert_eq!(server.received().len(), 1, "it is not asked again");
             server.is_left_by(1).await;
         }
@@ -177,5 +177,5 @@ async fn a_drip_without_end_stops_at_the_total_time() {
     endpoint.total_timeout = Some(Duration::from_millis(80));
     let told = ask(&provider(endpoint), request()).await;
     assert_eq!(told.end, "MODEL_TIMEOUT");
-    assert!(told.error.contains("total_timeout"), "{}", told.error);
+    assert!(told.error.contains("total-timeout"), "{}", told.error);
 }

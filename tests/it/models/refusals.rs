@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
-use ibid::model::{Api, Endpoint, ErrorClass, HttpProvider, KeySource, Provider, SecretString};
+use ibid::model::{
+    Api, Endpoint, ErrorClass, HttpProvider, KeyError, KeySource, KeyStanding, Provider,
+    SecretString,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::server::{Server, Step};
@@ -123,6 +126,10 @@ impl KeySource for NoKey {
         let why = std::io::Error::other("the command ended with status 1");
         Box::pin(ready(Err(Arc::new(why) as _)))
     }
+
+    fn standing(&self) -> Result<KeyStanding, KeyError> {
+        Ok(KeyStanding::AtCommand)
+    }
 }
 
 #[tokio::test]
@@ -144,8 +151,8 @@ fn settings_that_cannot_be_used_are_told_before_anything_is_asked() {
     let mut header = at("http://localhost");
     header.headers = vec![("x".to_owned(), SecretString::from("a\nb"))];
     let rows = [
-        (at("localhost:1"), "base_url"),
-        (at("nonsense"), "base_url"),
+        (at("localhost:1"), "base-url"),
+        (at("nonsense"), "base-url"),
         (at("http://me:secret@host"), "holds a name or a password"),
         (at("http://host?key=1"), "without \"?\""),
         (proxy, "\"proxy\""),
@@ -159,15 +166,6 @@ fn settings_that_cannot_be_used_are_told_before_anything_is_asked() {
         assert!(error.to_string().contains(what), "{error}");
         assert!(!error.to_string().contains("secret"), "{error}");
     }
-}
-
-#[tokio::test]
-async fn a_certificate_file_that_cannot_be_read_is_named() {
-    let mut endpoint = endpoint(Api::OpenaiChat, "https://localhost:1");
-    endpoint.ca_file = Some("/nowhere/ca.pem".into());
-    let told = ask(&provider(endpoint), request()).await;
-    assert_eq!(told.end, "MODEL_ENDPOINT");
-    assert!(told.error.contains("/nowhere/ca.pem"), "{}", told.error);
 }
 
 #[tokio::test]

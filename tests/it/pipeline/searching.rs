@@ -134,3 +134,21 @@ async fn what_is_said_while_the_program_runs_is_found_when_it_is_written() {
     assert_eq!(found.rows[0].id.as_str(), "new");
     bench.end().await;
 }
+
+#[tokio::test]
+async fn an_index_that_is_deleted_meanwhile_is_filled_again_by_a_search() {
+    let place = Place::new();
+    let mut bench = start(&place).await;
+    let query = asking("too small");
+    assert_eq!(bench.search_until(&query, is_whole).await.matched, 1);
+    let cache = place.home.cache_file().into_os_string();
+    for end in ["", "-wal", "-shm"] {
+        let mut path = cache.clone();
+        path.push(end);
+        std::fs::remove_file(path).unwrap();
+    }
+    // Nobody opens a list.
+    let found = bench.search_until(&query, |found| found.matched > 0 && is_whole(found));
+    assert_eq!(found.await.rows[0].id.as_str(), "flaky");
+    bench.end().await;
+}

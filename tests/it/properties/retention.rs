@@ -132,6 +132,7 @@ fn capture() -> impl Strategy<Value = Capture> {
         "an item has text",
         |(user, checkpoint, text)| {
             (!text.is_empty()).then(|| Item {
+                time: Millis(0),
                 role: if user || checkpoint {
                     Role::User
                 } else {
@@ -219,6 +220,7 @@ fn retention_equals_the_contract_at_every_budget() {
         "\"<\0".repeat(30),
     ] {
         let item = |checkpoint| Item {
+            time: Millis(0),
             role: Role::User,
             checkpoint,
             text: text.as_str().into(),

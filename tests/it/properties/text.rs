@@ -116,6 +116,7 @@ proptest! {
             .iter()
             .enumerate()
             .map(|(place, (text, times))| Item {
+                time: Millis(0),
                 role: [Role::User, Role::Assistant][place % 2],
                 checkpoint: false,
                 text: text.repeat(*times).into(),

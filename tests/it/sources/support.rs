@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ibid::reference::projection::capture;
-use ibid::source::detect::read_file;
+use ibid::source::detect::{capture_file, read_file};
 use serde::Deserialize;
 
 /// What reading a file must give.
@@ -106,6 +106,7 @@ fn files_beside(root: &Path, expected: &Path) -> Vec<PathBuf> {
 
 fn check(root: &Path, expected: &Expected) {
     let name = &expected.file;
+    agree(&root.join(name));
     let read = read_file(&root.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
     let conversation: Vec<Item> = capture(&read.session)
         .conversation
@@ -136,6 +137,19 @@ fn check(root: &Path, expected: &Expected) {
     assert_eq!(lost, None, "{name}");
 }
 
+/// What is captured of a file at once is what is captured of the whole session.
+fn agree(path: &Path) {
+    match (read_file(path), capture_file(path)) {
+        (Ok(whole), Ok(captured)) => {
+            assert_eq!(captured.session.capture, capture(&whole.session));
+            assert_eq!(captured.session.title.as_ref(), whole.session.title());
+            assert_eq!(captured.notices, whole.notices);
+        }
+        (Err(whole), Err(captured)) => assert_eq!(captured.to_string(), whole.to_string()),
+        (whole, captured) => panic!("read {whole:?}, captured {captured:?}"),
+    }
+}
+
 /// Every file under a folder, with its content and when it was changed.
 fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let mut files = BTreeMap::new();
@@ -153,7 +167,7 @@ fn state(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
 }
 
 /// Damages a file in many ways, each time in a folder of its own, and reads
-/// it. Whatever comes of that, it is no panic.
+/// it. Whatever comes of that, it is no panic, and the same in both ways.
 pub fn survive_damage(fixture: &str, rounds: u64) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let bytes = fs::read(root.join(fixture)).unwrap();
@@ -161,7 +175,7 @@ pub fn survive_damage(fixture: &str, rounds: u64) {
     let path = dir.path().join("damaged");
     for round in 0..rounds {
         fs::write(&path, damaged(&bytes, round)).unwrap();
-        let _any = read_file(&path);
+        agree(&path);
     }
 }
 

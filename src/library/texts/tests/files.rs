@@ -96,10 +96,46 @@ fn a_locked_database_says_so() {
 }
 
 #[test]
-fn a_path_that_is_no_file_says_so() {
+fn where_there_can_be_no_file_the_index_is_in_memory() {
     let folder = tempfile::tempdir().unwrap();
-    let texts = Texts::open(Some(folder.path().to_owned()));
-    assert_eq!(error(&texts).code(), "SEARCH_UNUSABLE");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for path in [folder.path().to_owned(), file.join("cache.sqlite3")] {
+        let texts = Texts::open(Some(path.clone()));
+        put(&texts, &[("a", &["login"])], 1);
+        assert_eq!(ids(&texts, "login"), ["a"], "{path:?}");
+        assert_eq!(texts.stale(&[("a".into(), stamp(1))]).unwrap(), [0; 0]);
+    }
+}
+
+#[test]
+fn clearing_makes_an_index_of_any_version_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache.sqlite3");
+    put(&Texts::open(Some(path.clone())), &[("a", &["login"])], 1);
+    Connection::open(&path)
+        .unwrap()
+        .execute("UPDATE texts_about SET version = 99", [])
+        .unwrap();
+    let texts = Texts::open(Some(path));
+    assert_eq!(error(&texts).code(), "SEARCH_NEWER");
+    texts.clear().unwrap();
+    put(&texts, &[("b", &["login"])], 1);
+    assert_eq!(ids(&texts, "login"), ["b"]);
+}
+
+#[test]
+fn another_file_in_its_place_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache.sqlite3");
+    let texts = Texts::open(Some(path.clone()));
+    put(&texts, &[("a", &["login"])], 1);
+    let file = texts.file();
+    assert!(file.is_some());
+    std::fs::rename(&path, folder.path().join("away")).unwrap();
+    assert_eq!(texts.file(), None);
+    assert_eq!(ids(&texts, "login"), [""; 0]);
+    assert_ne!(texts.file(), file);
 }
 
 #[test]

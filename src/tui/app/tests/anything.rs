@@ -38,7 +38,7 @@ fn acts() -> impl Strategy<Value = Act> {
         2 => (any::<bool>(), 0..90_u16, 0..30_u16).prop_map(|(c, x, y)| Act::Mouse(c, x, y)),
         2 => (0..90_u16, 0..30_u16).prop_map(|(w, h)| Act::Resize(w, h)),
         6 => any::<bool>().prop_map(Act::Answer),
-        2 => prop::sample::select(vec!["/", "/re", "/new", "/rename a", "/theme dark", "/export", "/x"])
+        2 => prop::sample::select(vec!["/", "/re", "/new", "/rename a", "/theme dark", "/model o", "/export", "/x"])
             .prop_map(Act::Command),
         1 => Just(Act::LibraryChanged),
         1 => (0..500_i64).prop_map(Act::Tick),
@@ -134,6 +134,13 @@ impl Bench {
                     Some(event) => Done::Chat(event),
                     None => continue,
                 },
+                Job::Models(_) => {
+                    let told = super::models::at_first();
+                    if well {
+                        self.update(Msg::Done(Done::ModelsTold(Box::new(told[3].clone()))));
+                    }
+                    Done::Models(told)
+                }
                 Job::Rename(..) | Job::Export(_) if well => {
                     Done::Notice(Notice::Info(HOSTILE.to_owned()))
                 }

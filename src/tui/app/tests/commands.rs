@@ -12,7 +12,7 @@ use crate::tui::theme::Theme;
 
 impl Bench {
     /// A message that is in the log, with its answer.
-    fn converse(&mut self) {
+    pub(super) fn converse(&mut self) {
         self.type_text("hello");
         self.press("Enter");
         self.log();
@@ -49,18 +49,18 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
 ────────────────────────────────────────────────────────────────────────
 
 
-
 ────────────────────────────────────────────────────────────────────────
-▌/new             begin a new session
- /resume          go on in another session
- /rename TITLE    name this session
- /export [PATH]   write Markdown to a file, or the log (.jsonl)
- /theme [NAME]    other colours, until you quit
- /help            every key and command
- /quit            quit
+▌/new              begin a new session
+ /resume           go on in another session
+ /rename TITLE     name this session
+ /model [NAME]     choose who answers from now on
+ /compact [HINT]   put a summary in place of what was said
+ /export [PATH]    write Markdown to a file, or the log (.jsonl)
+ /theme [NAME]     other colours, until you quit
+ /help             every key and command
 ────────────────────────────────────────────────────────────────────────
  > /
- Enter accept · Tab complete · Esc close                   7/7  F1 help
+ Enter accept · Tab complete · Esc close                   9/9  F1 help
 "###);
     bench.type_text("re");
     insta::assert_snapshot!(bench.screen_at(40, 10), @r###"
@@ -69,11 +69,11 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
 
 
 ────────────────────────────────────────
-▌/resume          go on in another sess…
- /rename TITLE    name this session
+▌/resume           go on in another ses…
+ /rename TITLE     name this session
 ────────────────────────────────────────
  > /re
- Enter accept              2/7  F1 help
+ Enter accept              2/9  F1 help
 "###);
     insta::assert_snapshot!(bench.screen_at(20, 6), @r###"
 
@@ -81,7 +81,7 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
 ▌/resume
  /rename TITLE
  > /re
-       2/7  F1 help
+       2/9  F1 help
 "###);
 }
 

@@ -159,7 +159,7 @@ fn hints_name_only_keys_that_work_now() {
     let mut bench = Bench::new();
     assert_eq!(
         bench.hints(),
-        " Ctrl-T sessions · Ctrl-F search · Ctrl-D quit                          F1 help"
+        " Ctrl-T sessions · Ctrl-F search · Ctrl-D quit · Ctrl-L model           F1 help"
     );
     bench.type_text(" ");
     assert!(

@@ -8,12 +8,17 @@
 //! question: one that nobody waits for any more is dropped in [`Chat::update`].
 
 mod answer;
+mod branches;
 mod compaction;
 pub mod draft;
+mod fitting;
 mod keeping;
 mod outgoing;
+mod recalled;
+mod regenerating;
 mod renaming;
 mod request;
+mod revising;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -24,6 +29,7 @@ mod window;
 use std::sync::Arc;
 
 use answer::{Answer, Unsaved};
+pub use branches::{Branch, branches, leaves};
 use compaction::Compaction;
 pub use compaction::{COMPACT_END, COMPACT_START, is_of_summary};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
@@ -31,17 +37,18 @@ use keeping::Keeping;
 pub use keeping::unfinished;
 use outgoing::Outgoing;
 pub use outgoing::Step;
+pub use recalled::{Prompt, prompts};
 pub use request::{RequestHeader, is_for_answer, last_asked, requests};
 use serde::Deserialize;
 use titling::Titling;
 pub use titling::{TITLE_FAILED, TitlePolicy};
-pub use window::{CROWDED, context_tokens, estimated_tokens, message_tokens};
+pub use window::{CROWDED, context_tokens};
 
 use crate::model::{Chosen, Delta, ModelError};
 use crate::reference::ports::{ModelRoute, SpillRef};
 use crate::reference::resolver::{Growth, PreparedStep, Target};
 use crate::reference::{ReferenceError, RouteChoice};
-use crate::session::{Entry, Event, Message, Payload, Session};
+use crate::session::{Entry, Event, Message, Payload, Seq, Session};
 
 /// The number of a question; an answer with another number is stale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -104,6 +111,15 @@ pub enum ChatEvent {
     Compact(Option<String>),
     /// The person calls off what is going on.
     Cancel,
+    /// The person wants the last answer anew, or the one that never came.
+    Regenerate,
+    /// The person takes this earlier message of theirs into the composer, to
+    /// send another in its place.
+    Revise(Seq),
+    /// The person sends a new message after all.
+    LeaveRevising,
+    /// The person goes back to the way that was left by this event.
+    GoBack(Seq),
     /// The person names the session.
     Rename(String),
     /// The person goes elsewhere: what runs beside the conversation ends.
@@ -174,6 +190,8 @@ pub struct Chat {
     compaction: Compaction,
     keeping: Keeping,
     unsaved: Option<Unsaved>,
+    /// The message that the next one takes the place of.
+    revising: Option<Seq>,
     /// What writes the title that a person chose.
     renaming: Option<Generation>,
     titles: TitlePolicy,
@@ -189,8 +207,7 @@ impl Chat {
     /// A conversation over a session as its log stands.
     #[must_use]
     pub fn new(session: Session, chosen: Chosen, review: ReviewPolicy) -> Self {
-        Self {
-            context: context_tokens(&session),
+        let mut chat = Self {
             session,
             chosen,
             review,
@@ -201,11 +218,15 @@ impl Chat {
             compaction: Compaction::None,
             keeping: Keeping::default(),
             unsaved: None,
+            revising: None,
+            context: 0,
             renaming: None,
             titles: TitlePolicy::default(),
             titling: Titling::None,
             generation: Generation::default(),
-        }
+        };
+        chat.recount();
+        chat
     }
 
     /// The session as far as its log is written.
@@ -287,6 +308,7 @@ impl Chat {
             }
             ChatEvent::UseModel(chosen) => {
                 self.chosen = chosen;
+                self.recount();
                 Vec::new()
             }
             ChatEvent::Send(draft) => self.send(draft),
@@ -294,6 +316,10 @@ impl Chat {
             ChatEvent::Confirm => self.confirm(),
             ChatEvent::Compact(hint) => self.compact(hint.as_deref()),
             ChatEvent::Cancel => self.cancel(),
+            ChatEvent::Regenerate => self.regenerate(),
+            ChatEvent::Revise(seq) => self.revise(seq),
+            ChatEvent::LeaveRevising => self.leave_revising(),
+            ChatEvent::GoBack(left_by) => self.go_back(left_by),
             ChatEvent::Rename(title) => self.rename(&title),
             ChatEvent::Leave => self.leave(),
             ChatEvent::Prepared(generation, outcome) => self.prepared(generation, outcome),
@@ -355,6 +381,8 @@ impl Chat {
     ) -> Vec<Effect> {
         if self.outgoing.is_logged_by(generation) {
             self.message_logged(outcome)
+        } else if self.outgoing.is_going_back_by(generation) {
+            self.went_back(outcome)
         } else if self.answer.is_saved_by(generation) {
             self.answer_logged(outcome)
         } else if self.compaction.is_written_by(generation) {

@@ -28,6 +28,7 @@ mod reading;
 mod redact;
 mod request;
 pub mod retry;
+pub mod tokens;
 mod verdict;
 mod wait;
 mod wire;

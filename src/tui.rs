@@ -4,6 +4,7 @@
 //! names ratatui or crossterm.
 
 pub mod app;
+mod choices;
 mod command_list;
 mod commands;
 pub mod editor;
@@ -44,7 +45,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 
-use crate::chat::Draft;
+use crate::chat::KeptDraft;
 use crate::runtime::{Done, Runtime};
 use crate::session::{Millis, Session};
 
@@ -69,7 +70,7 @@ pub struct Ended {
 pub async fn run(
     setup: Setup,
     session: Session,
-    draft: Option<Draft>,
+    draft: Option<KeptDraft>,
     mut runtime: Runtime,
     mut done: mpsc::Receiver<Done>,
 ) -> Ended {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, RequestHeader};
-use super::{TURN_END, log};
+use super::TURN_END;
 use crate::model::{Delta, FinishReason, ModelError, Usage, Waiting};
 use crate::reference::ports::ModelRoute;
-use crate::session::{Block, Event, Message, MessageKind, Payload, Role, Source};
+use crate::session::{Block, Entry, Event, Message, MessageKind, Payload, Role, Seq, Source};
 
 /// The answer on its way in.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub(super) enum Answer {
 #[derive(Debug)]
 pub(super) struct Unsaved {
     pub(super) received: Received,
-    pub(super) payloads: Vec<Payload>,
+    pub(super) entries: Vec<Entry>,
     /// Why it could not be written the last time.
     pub(super) why: Option<Failure>,
 }
@@ -39,6 +39,8 @@ pub(super) struct Unsaved {
 pub(super) struct Received {
     /// Who was asked.
     pub(super) from: ModelRoute,
+    /// The answer that this one takes the place of when it is whole.
+    instead: Option<Seq>,
     pub(super) text: String,
     pub(super) reasoning: String,
     pub(super) usage: Option<Usage>,
@@ -50,6 +52,7 @@ impl Received {
     pub(super) fn of(header: &RequestHeader) -> Self {
         Self {
             from: header.config().route(),
+            instead: None,
             text: String::new(),
             reasoning: String::new(),
             usage: None,
@@ -102,17 +105,26 @@ pub(super) fn waits(waiting: &Waiting) -> Effect {
 }
 
 impl Chat {
-    /// Asks for the answer to the message that was just logged.
-    pub(super) fn ask(&mut self, header: Arc<RequestHeader>, cancelled: bool) -> Vec<Effect> {
+    /// Asks for the answer that was just logged to be asked for.
+    pub(super) fn ask(
+        &mut self,
+        header: Arc<RequestHeader>,
+        instead: Option<Seq>,
+        cancelled: bool,
+    ) -> Vec<Effect> {
+        let received = Received {
+            instead,
+            ..Received::of(&header)
+        };
         if cancelled {
-            return self.save_answer(Received::of(&header), &Outcome::Interrupted);
+            return self.save_answer(received, &Outcome::Interrupted);
         }
         let generation = self.next_generation();
         self.assembled = true;
         self.keeping.begin();
         self.answer = Answer::Streaming {
             generation,
-            received: Received::of(&header),
+            received,
         };
         let surface = self.session.surface().map(Arc::clone).collect();
         vec![Effect::Ask(generation, header, surface)]
@@ -146,7 +158,7 @@ impl Chat {
         };
         match error {
             // A message without text would be refused when it is sent again.
-            None if received.text.is_empty() => {
+            None if received.text.trim().is_empty() => {
                 let mut effects = vec![Effect::Say(Notice::Info(
                     "the model ended its turn without an answer".to_owned(),
                 ))];
@@ -189,32 +201,38 @@ impl Chat {
 
     fn save_answer(&mut self, received: Received, outcome: &Outcome) -> Vec<Effect> {
         let turn = self.turn();
-        let mut payloads = self.unsaved_payloads();
-        payloads.extend(Self::answer_payload(&received, outcome, turn));
+        let mut entries = self.unsaved_entries();
+        let answer = Self::answer_payload(&received, outcome, turn);
+        entries.extend(answer.map(|answer| match received.instead {
+            Some(old) if matches!(outcome, Outcome::Complete) => {
+                Entry::replacing(answer, (old, old), vec![old])
+            }
+            _ => Entry::from(answer),
+        }));
         let mut end = Map::new();
         end.insert("turn".to_owned(), turn.into());
         end.insert("outcome".to_owned(), outcome.word().into());
         if let Some(finish) = received.finish {
             end.insert(FINISH.to_owned(), finish.as_str().into());
         }
-        payloads.push(Payload::log_only(TURN_END, Value::Object(end)));
+        entries.push(Payload::log_only(TURN_END, Value::Object(end)).into());
         self.save(Unsaved {
             received,
-            payloads,
+            entries,
             why: None,
         })
     }
 
     fn save(&mut self, what: Unsaved) -> Vec<Effect> {
         let generation = self.next_generation();
-        let payloads = what.payloads.clone();
+        let entries = what.entries.clone();
         self.answer = Answer::Saving { generation, what };
-        vec![log(generation, payloads)]
+        vec![Effect::Log(generation, entries)]
     }
 
-    pub(super) fn unsaved_payloads(&self) -> Vec<Payload> {
+    pub(super) fn unsaved_entries(&self) -> Vec<Entry> {
         let unsaved = self.unsaved.as_ref();
-        unsaved.map(|u| u.payloads.clone()).unwrap_or_default()
+        unsaved.map(|u| u.entries.clone()).unwrap_or_default()
     }
 
     /// A whole answer is a message of the conversation; a partial one is

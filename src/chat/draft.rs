@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reference::mention::{self, Piece};
 use crate::reference::{Reference, ReferenceError};
-use crate::session::{Block, Message, Role, Session, SessionId, Source};
+use crate::session::{Block, Message, Role, Seq, Session, SessionId, Source};
 
 /// Something in the text that is one piece: moved over, deleted, copied and
 /// undone as a whole.
@@ -114,6 +114,16 @@ impl Draft {
         Message::new(Role::User, Source::person(), content)
     }
 
+    /// The draft as people read it, each mention by its label.
+    #[must_use]
+    pub fn readable(&self) -> String {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) | Part::Element(Element::Paste { text }) => text.clone(),
+            Part::Element(Element::Mention { label, .. }) => format!("@{label}"),
+        });
+        parts.collect()
+    }
+
     fn texts(&self) -> impl Iterator<Item = String> {
         self.parts.iter().map(|part| match part {
             Part::Text(text) | Part::Element(Element::Paste { text }) => text.clone(),
@@ -146,6 +156,9 @@ pub struct KeptDraft {
     pub departed: Option<Departed>,
     /// What stands in the composer.
     pub typed: Draft,
+    /// The message that it takes the place of when it is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revises: Option<Seq>,
 }
 
 /// A draft on its way to the log.
@@ -165,17 +178,33 @@ impl KeptDraft {
         self.departed.is_none() && self.typed.is_blank()
     }
 
-    /// The draft to go on with in a session: one that departed comes back
-    /// only when its message is not in the log.
+    /// What to go on with in a session: a draft that departed comes back only
+    /// when its message is not in the log.
     #[must_use]
-    pub fn left_in(self, session: &Session) -> Draft {
+    pub fn left_in(self, session: &Session) -> Self {
         let is_logged = |departed: &Departed| {
             let mut messages = session.events().iter().rev().filter_map(|e| e.message());
             messages.any(|message| message.id == departed.message_id)
         };
-        match self.departed {
+        let typed = match self.departed {
             Some(departed) if !is_logged(&departed) => departed.draft.followed_by(self.typed),
             _ => self.typed,
+        };
+        Self {
+            departed: None,
+            typed,
+            revises: self.revises,
+        }
+    }
+}
+
+impl From<Draft> for KeptDraft {
+    /// A draft that was only typed so far.
+    fn from(typed: Draft) -> Self {
+        Self {
+            departed: None,
+            typed,
+            revises: None,
         }
     }
 }

@@ -6,12 +6,13 @@ use serde_json::json;
 
 use super::draft::joined;
 use super::{Chat, Draft, Effect, Failure, Generation, Notice, RequestHeader, ReviewPolicy, View};
-use super::{TURN_START, log};
+use super::TURN_START;
+use super::revising::in_place_of;
 use crate::reference::mention::{self, Piece};
 use crate::reference::ports::{ModelRoute, SpillRef};
 use crate::reference::resolver::{Growth, PreparedStep};
 use crate::reference::{PreparedContext, ReferenceError};
-use crate::session::{Block, Event, Message, Payload, Title, TitleSource, title};
+use crate::session::{Block, Event, Message, Payload, Seq, Title, TitleSource, title};
 
 /// A message with its citations, ready to go.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,6 +80,17 @@ pub(super) enum Outgoing {
         /// The person called it off after the write began.
         cancelled: bool,
     },
+    /// A request without a message of its own is being written.
+    Asking {
+        generation: Generation,
+        header: Arc<RequestHeader>,
+        /// The answer that the new one takes the place of.
+        instead: Option<Seq>,
+        /// The person called it off after the write began.
+        cancelled: bool,
+    },
+    /// The messages of an earlier branch are being written again.
+    GoingBack { generation: Generation },
 }
 
 /// Whether a prepared message is shown before it goes.
@@ -100,16 +112,21 @@ impl Outgoing {
                 growth: again.as_deref().unwrap_or_default(),
             },
             Self::Waiting { draft, .. } => View::Waiting(draft),
-            Self::Rechecking { .. } | Self::Logging { .. } => View::Sending,
+            Self::Rechecking { .. }
+            | Self::Logging { .. }
+            | Self::Asking { .. }
+            | Self::GoingBack { .. } => View::Sending,
         }
     }
 
     /// The draft that left the composer, and its message.
     pub(super) fn departed(&self) -> Option<(&Draft, &Message)> {
         match self {
-            Self::None | Self::Preparing { again: None, .. } | Self::Review { again: None, .. } => {
-                None
-            }
+            Self::None
+            | Self::Preparing { again: None, .. }
+            | Self::Review { again: None, .. }
+            | Self::Asking { .. }
+            | Self::GoingBack { .. } => None,
             Self::Preparing { draft, message, .. } => Some((draft, message)),
             Self::Review { draft, step, .. }
             | Self::Waiting { draft, step }
@@ -127,7 +144,15 @@ impl Outgoing {
     }
 
     pub(super) fn is_logged_by(&self, asked: Generation) -> bool {
-        matches!(self, Self::Logging { generation, .. } if *generation == asked)
+        matches!(
+            self,
+            Self::Logging { generation, .. } | Self::Asking { generation, .. }
+                if *generation == asked
+        )
+    }
+
+    pub(super) fn is_going_back_by(&self, asked: Generation) -> bool {
+        matches!(self, Self::GoingBack { generation } if *generation == asked)
     }
 }
 
@@ -334,21 +359,27 @@ impl Chat {
             effects.extend(self.prepare(draft, message, Shown::ByPolicy, Some(Vec::new())));
             return effects;
         }
+        let shadowed = match self.shadowed() {
+            Ok(shadowed) => shadowed,
+            Err(notice) => return refuse(draft, &step, notice),
+        };
+        let kept = self.session.surface().count() - shadowed.len();
+        if let Some(too_long) = self.too_long(kept, &step.messages) {
+            return refuse(draft, &step, too_long);
+        }
         let turn = self.turn() + 1;
         let header = RequestHeader::answer(turn, self.chosen.config.clone());
-        let mut payloads = self.unsaved_payloads();
-        payloads.push(Payload::log_only(TURN_START, json!({"turn": turn})));
+        let mut entries = self.unsaved_entries();
+        entries.push(Payload::log_only(TURN_START, json!({"turn": turn})).into());
         if self.session.title().is_none()
             && let Some(title) = self.session.fallback_title().or_else(|| first_title(&step))
         {
-            payloads.push(Title::event(&title, TitleSource::Fallback));
+            entries.push(Title::event(&title, TitleSource::Fallback).into());
         }
-        payloads.extend(
-            step.messages
-                .iter()
-                .map(|message| Payload::user(Message::clone(message))),
-        );
-        payloads.push(header.event());
+        let messages = step.messages.iter();
+        let messages = messages.map(|message| Payload::user(Message::clone(message)));
+        entries.extend(in_place_of(shadowed, messages));
+        entries.push(header.event().into());
         let generation = self.next_generation();
         self.outgoing = Outgoing::Logging {
             generation,
@@ -357,32 +388,46 @@ impl Chat {
             header: Arc::new(header),
             cancelled: false,
         };
-        vec![log(generation, payloads)]
+        vec![Effect::Log(generation, entries)]
     }
 
+    /// The message, or the request without one, is in the log, or is not.
     pub(super) fn message_logged(
         &mut self,
         outcome: Result<Vec<Arc<Event>>, Failure>,
     ) -> Vec<Effect> {
-        let Outgoing::Logging {
-            draft,
-            step,
-            header,
-            cancelled,
-            ..
-        } = std::mem::take(&mut self.outgoing)
-        else {
-            return Vec::new();
+        let (left, header, instead, cancelled) = match std::mem::take(&mut self.outgoing) {
+            Outgoing::Logging {
+                draft,
+                step,
+                header,
+                cancelled,
+                ..
+            } => (Some((draft, step)), header, None, cancelled),
+            Outgoing::Asking {
+                header,
+                instead,
+                cancelled,
+                ..
+            } => (None, header, instead, cancelled),
+            other => {
+                self.outgoing = other;
+                return Vec::new();
+            }
         };
         match outcome {
             Ok(events) => {
                 self.unsaved = None;
+                if left.is_some() {
+                    self.revising = None;
+                }
                 let mut effects = self.absorb(events);
-                effects.extend(self.ask(header, cancelled));
+                effects.extend(self.ask(header, instead, cancelled));
                 effects
             }
             Err(failure) => {
-                let mut effects = give_up(draft, &step);
+                let back = left.map(|(draft, step)| give_up(draft, &step));
+                let mut effects = back.unwrap_or_default();
                 effects.push(Effect::Say(Notice::Failed(failure)));
                 effects
             }
@@ -417,21 +462,16 @@ impl Chat {
                 effects.extend(give_up(draft, &step));
                 return effects;
             }
-            Outgoing::Logging {
-                generation,
-                draft,
-                step,
-                header,
-                ..
-            } => {
+            mut writing @ (Outgoing::Logging { .. }
+            | Outgoing::Asking { .. }
+            | Outgoing::GoingBack { .. }) => {
                 // A write can't be taken back; what follows it can.
-                self.outgoing = Outgoing::Logging {
-                    generation,
-                    draft,
-                    step,
-                    header,
-                    cancelled: true,
-                };
+                if let Outgoing::Logging { cancelled, .. } | Outgoing::Asking { cancelled, .. } =
+                    &mut writing
+                {
+                    *cancelled = true;
+                }
+                self.outgoing = writing;
                 return Vec::new();
             }
         };
@@ -445,6 +485,13 @@ impl Chat {
 fn give_up(draft: Draft, step: &Step) -> Vec<Effect> {
     let mut effects = vec![Effect::RestoreDraft(draft)];
     effects.extend(discard(step));
+    effects
+}
+
+/// The draft goes back, and the person is told why.
+fn refuse(draft: Draft, step: &Step, why: Notice) -> Vec<Effect> {
+    let mut effects = give_up(draft, step);
+    effects.push(Effect::Say(why));
     effects
 }
 

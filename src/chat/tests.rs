@@ -5,8 +5,11 @@
 mod answers;
 mod compaction;
 mod drafts;
+mod fitting;
 mod kept;
 mod outgoing;
+mod regenerating;
+mod revising;
 mod titles;
 
 use super::testing::*;

@@ -1,58 +1,62 @@
 //! How much of the model's window the conversation takes.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{Chat, Effect, Notice};
-use crate::session::{Block, Message, Payload, Seq, Session};
+use crate::model::tokens;
+use crate::reference::ports::ModelRoute;
+use crate::session::{Event, MessageKind, Payload, Seq, Session};
 
 /// From this share of the window on, in percent, the person is told how to
 /// make room.
 pub const CROWDED: u64 = 80;
 
-/// The estimate of a text's tokens: a fourth of its bytes, rounded up.
+/// The tokens of what a model sees of a session now, when it is sent to the
+/// model of this route: what that model counted of its last request, and an
+/// estimate of what came since. Where something before its answer was replaced
+/// after it, or another model answered, all of it is an estimate.
 #[must_use]
-pub fn estimated_tokens(bytes: usize) -> u64 {
-    (bytes as u64).div_ceil(4)
+pub fn context_tokens(session: &Session, route: &ModelRoute) -> u64 {
+    counted(session.surface(), route)
 }
 
-/// The tokens of a message by [`estimated_tokens`]. Reasoning is never sent
-/// again, so it does not count.
-#[must_use]
-pub fn message_tokens(message: &Message) -> u64 {
-    let texts = message.content.iter().filter_map(Block::as_text);
-    estimated_tokens(texts.map(str::len).sum())
-}
-
-/// The tokens of what a model sees of a session now: what its provider counted
-/// for the last answer, and an estimate of what came since. Where something
-/// before that answer was replaced after it, all of it is an estimate.
-#[must_use]
-pub fn context_tokens(session: &Session) -> u64 {
+/// The tokens of these messages of a surface, from its first on.
+pub(super) fn counted<'a>(
+    surface: impl Iterator<Item = &'a Arc<Event>>,
+    route: &ModelRoute,
+) -> u64 {
     let mut tokens: u64 = 0;
     let mut newest_before = None;
-    for event in session.surface() {
-        let Payload::Message {
-            message, envelope, ..
-        } = &event.payload
-        else {
-            continue;
-        };
+    for event in surface {
         let is_in_order = newest_before.is_none_or(|before: Seq| before < event.seq);
-        match envelope.get("usage").and_then(counted) {
-            Some(counted) if is_in_order => tokens = counted,
-            _ => tokens = tokens.saturating_add(message_tokens(message)),
+        if is_in_order && let Some(reported) = reported(event, route) {
+            tokens = reported;
         }
         newest_before = newest_before.max(Some(event.seq));
+        tokens = tokens.saturating_add(event.message().map_or(0, tokens::of_message));
     }
     tokens
 }
 
-/// The tokens of a request and its answer, as a provider counted them.
-fn counted(usage: &Value) -> Option<u64> {
-    let count = |key| usage.get(key).and_then(Value::as_u64);
-    let (input, output) = (count("inputTokens"), count("outputTokens"));
-    let sum = input?.saturating_add(output.unwrap_or_default());
-    (sum > 0).then_some(sum)
+/// The tokens of the request that was answered with this, as its model counted
+/// them.
+fn reported(event: &Event, route: &ModelRoute) -> Option<u64> {
+    let Payload::Message {
+        kind: MessageKind::Assistant,
+        message,
+        envelope,
+    } = &event.payload
+    else {
+        return None;
+    };
+    let from = |key| message.source.rest.get(key).and_then(Value::as_str);
+    if from("provider") != Some(&route.provider) || from("model") != Some(&route.model) {
+        return None;
+    }
+    let tokens = envelope.get("usage")?.get("inputTokens")?.as_u64()?;
+    (tokens > 0).then_some(tokens)
 }
 
 impl Chat {
@@ -63,9 +67,9 @@ impl Chat {
         self.context
     }
 
-    /// Counts again after the conversation changed.
+    /// Counts again after the conversation or the model changed.
     pub(super) fn recount(&mut self) {
-        self.context = context_tokens(&self.session);
+        self.context = context_tokens(&self.session, &self.chosen.config.route());
     }
 
     /// How much of the chosen model's window that is, in percent; `None` where

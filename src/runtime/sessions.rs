@@ -86,7 +86,7 @@ pub struct Opened {
     /// The session as its log stands.
     pub session: Session,
     /// What was being written in it.
-    pub draft: Option<Draft>,
+    pub draft: Option<KeptDraft>,
     /// What the person should know of it.
     pub note: Option<String>,
     /// The model that it was last asked of, as it would be asked now; `None`
@@ -286,7 +286,7 @@ pub(super) fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
 pub fn begin(
     home: &Home,
     cwd: Option<String>,
-) -> Result<(Slot, DraftFile, Option<Draft>), StoreError> {
+) -> Result<(Slot, DraftFile, Option<KeptDraft>), StoreError> {
     let left = DraftFile::adopt::<KeptDraft>(home, cwd.as_deref());
     let (file, kept) = match left {
         Some((file, kept)) => (file, Some(kept)),
@@ -326,14 +326,12 @@ pub(crate) fn begun_with(
 ) -> Result<Opened, StoreError> {
     let draft_file = hold_new_draft(home, cwd.clone())?;
     let slot = new_slot(&draft_file, cwd);
-    let draft = cited.map(|cited| Draft {
-        parts: vec![Part::Element(cited.into()), Part::Text(" ".to_owned())],
+    let draft = cited.map(|cited| {
+        let parts = vec![Part::Element(cited.into()), Part::Text(" ".to_owned())];
+        KeptDraft::from(Draft { parts })
     });
-    if let Some(typed) = draft.clone() {
-        draft_file.save(&KeptDraft {
-            departed: None,
-            typed,
-        })?;
+    if let Some(draft) = &draft {
+        draft_file.save(draft)?;
     }
     Ok(Opened {
         session: slot.session(),

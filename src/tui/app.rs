@@ -12,6 +12,7 @@ mod keys;
 mod looking;
 mod naming;
 mod picking;
+mod turning;
 #[cfg(test)]
 mod tests;
 
@@ -25,11 +26,11 @@ use super::pane::Pane;
 use super::theme::Theme;
 use super::transcript::TranscriptState;
 use crate::chat::{
-    Chat, ChatEvent, Draft, Effect, Failure, KeptDraft, Notice, ReviewPolicy, TitlePolicy,
+    Chat, ChatEvent, Effect, Failure, KeptDraft, Notice, ReviewPolicy, TitlePolicy,
 };
 use crate::model::Chosen;
 use crate::runtime::{Destination, Done, Job, Opened};
-use crate::session::{Millis, Session};
+use crate::session::{Millis, Seq, Session};
 
 /// What happens to the screen.
 #[derive(Debug)]
@@ -141,13 +142,15 @@ pub struct App {
     opening: Option<Destination>,
     help: Option<usize>,
     armed: Armed,
+    /// Esc had nothing to do when it was last pressed, which was the last key.
+    escaped: bool,
     /// The person was told that going on elsewhere leaves an answer unsaved.
     warned: bool,
     /// Whether a pane's search may have text left to look through.
     search_goes_on: bool,
-    /// What was last given away to be kept: the composer's revision, and the
-    /// message on its way to the log.
-    kept: (u64, Option<String>),
+    /// What was last given away to be kept: the composer's revision, the
+    /// message on its way to the log, and the one that it takes the place of.
+    kept: (u64, Option<String>, Option<Seq>),
     /// The columns of the screen.
     width: u16,
 }
@@ -155,15 +158,20 @@ pub struct App {
 impl App {
     /// A screen over a session, with a draft that was left behind.
     #[must_use]
-    pub fn new(setup: Setup, session: Session, draft: Option<Draft>) -> Self {
+    pub fn new(setup: Setup, session: Session, draft: Option<KeptDraft>) -> Self {
         let mut editor = Editor::new();
-        if let Some(draft) = draft {
-            editor.set(draft);
+        let mut chat =
+            Chat::new(session, setup.chosen.clone(), setup.review).with_titles(setup.titles);
+        if let Some(KeptDraft { typed, revises, .. }) = draft {
+            editor.set(typed);
+            if let Some(seq) = revises {
+                chat.go_on_revising(seq);
+            }
         }
         let mut app = Self {
-            chat: Chat::new(session, setup.chosen.clone(), setup.review).with_titles(setup.titles),
+            kept: (editor.revision(), None, chat.revising()),
+            chat,
             setup,
-            kept: (editor.revision(), None),
             editor,
             history: History::default(),
             transcript: TranscriptState::default(),
@@ -180,6 +188,7 @@ impl App {
             opening: None,
             help: None,
             armed: Armed::No,
+            escaped: false,
             warned: false,
             search_goes_on: false,
             width: 80,
@@ -207,6 +216,7 @@ impl App {
         match self.list {
             Some(Listed::Sessions(_)) => return Layer::Sessions,
             Some(Listed::Texts(_)) => return Layer::Texts,
+            Some(Listed::Choices(_)) => return Layer::Choices,
             Some(Listed::Models(_)) => return Layer::Models,
             Some(Listed::Commands(_)) | None => {}
         }
@@ -357,7 +367,7 @@ impl App {
     /// log.
     fn keep_draft(&mut self) -> Option<Cmd> {
         let departed = self.chat.departed().map(|departed| departed.message_id);
-        let now = (self.editor.revision(), departed);
+        let now = (self.editor.revision(), departed, self.chat.revising());
         if now == self.kept {
             return None;
         }
@@ -375,6 +385,7 @@ impl App {
                 Some(draft) => draft.clone(),
                 None => self.editor.draft(),
             },
+            revises: self.chat.revising(),
         };
         Job::KeepDraft(self.chat.session().id().clone(), kept)
     }

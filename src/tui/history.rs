@@ -1,8 +1,7 @@
 //! Earlier prompts of the session, walked through with Up and Down.
 
-use crate::chat::{Draft, Part};
-use crate::reference::Reference;
-use crate::session::{Message, Session};
+use crate::chat::{Draft, prompts};
+use crate::session::Session;
 
 /// The prompts sent so far, and the draft that was left to look at them.
 #[derive(Debug, Default)]
@@ -18,24 +17,8 @@ impl History {
     /// again from the citations that follow them.
     #[must_use]
     pub fn of(session: &Session) -> Self {
-        let messages: Vec<&Message> = session
-            .events()
-            .iter()
-            .filter_map(|e| e.message())
-            .collect();
-        let prompts = messages
-            .iter()
-            .enumerate()
-            .filter(|(_, message)| message.source.is_person())
-            .map(|(place, message)| {
-                let cited = messages
-                    .get(place + 1)
-                    .filter(|next| next.source.is_session_reference())
-                    .map(|next| cited_by(next))
-                    .unwrap_or_default();
-                with_mentions(&message.text(), &cited)
-            })
-            .collect();
+        let prompts = prompts(session.events().iter());
+        let prompts = prompts.map(|prompt| prompt.draft).collect();
         Self {
             prompts,
             back: 0,
@@ -86,74 +69,9 @@ impl History {
     }
 }
 
-/// What a context message cites, in order.
-fn cited_by(context: &Message) -> Vec<Reference> {
-    let references = context.source.rest.get("references");
-    references
-        .and_then(|r| r.as_array())
-        .map(|records| {
-            records
-                .iter()
-                .filter_map(|record| {
-                    let id = record.get("sessionId")?.as_str()?;
-                    let label = record.get("label")?.as_str()?;
-                    Some(Reference::new(id, Some(label.to_owned())))
-                })
-                .collect()
-        })
-        .unwrap_or_default()
-}
-
-/// The readable text of a message with `@label` turned into mentions again.
-/// Where that can't be done so that it cites exactly what was cited, the text
-/// stays text: a person sees that, but not that another session is meant.
-fn with_mentions(text: &str, cited: &[Reference]) -> Draft {
-    // The longest label that fits wins, so that one label may begin another.
-    let mut by_length: Vec<&Reference> = cited.iter().collect();
-    by_length.sort_by_key(|reference| std::cmp::Reverse(reference.label.len()));
-    let mut found: Vec<&Reference> = Vec::new();
-    let mut parts = Vec::new();
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('@') {
-        plain.push_str(before);
-        let is_here = |reference: &&&Reference| after.starts_with(&*reference.label);
-        // Of those that share a label, each is mentioned for the first time in
-        // the order in which they are cited.
-        let fits = by_length.iter().find(is_here).map(|longest| {
-            let alike = || by_length.iter().filter(|r| r.label == longest.label);
-            let new = alike().find(|reference| !found.contains(reference));
-            new.or_else(|| alike().next_back()).unwrap_or(longest)
-        });
-        if let Some(reference) = fits {
-            if !plain.is_empty() {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-            }
-            parts.push(Part::Element(Reference::clone(reference).into()));
-            rest = after.get(reference.label.len()..).unwrap_or_default();
-            if !found.contains(reference) {
-                found.push(reference);
-            }
-        } else {
-            plain.push('@');
-            rest = after;
-        }
-    }
-    plain.push_str(rest);
-    if !plain.is_empty() {
-        parts.push(Part::Text(plain));
-    }
-    if found.into_iter().eq(cited) {
-        Draft { parts }
-    } else {
-        Draft::from_text(text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::Element;
 
     fn history(prompts: &[&str]) -> History {
         let mut history = History::default();
@@ -186,52 +104,5 @@ mod tests {
             Some(Draft::from_text("one"))
         );
         assert_eq!(history.later(), Some(Draft::from_text("one, edited")));
-    }
-
-    #[test]
-    fn a_logged_prompt_gets_its_mentions_back() {
-        let flaky = Reference::new("a", Some("Fix".to_owned()));
-        let longer = Reference::new("b", Some("Fix the test".to_owned()));
-        let draft = with_mentions(
-            "mail a@b.c, @Fix the test and @Fix",
-            &[longer.clone(), flaky.clone()],
-        );
-        assert_eq!(
-            draft.parts,
-            [
-                Part::Text("mail a@b.c, ".to_owned()),
-                Part::Element(longer.into()),
-                Part::Text(" and ".to_owned()),
-                Part::Element(flaky.into()),
-            ]
-        );
-    }
-    fn recalled(text: &str, cited: &[(&str, &str)]) -> Vec<String> {
-        let cited: Vec<Reference> = cited
-            .iter()
-            .map(|(id, label)| Reference::new(*id, Some((*label).to_owned())))
-            .collect();
-        with_mentions(text, &cited)
-            .elements()
-            .map(|element| match element {
-                Element::Mention { session_id, .. } => session_id.as_str().to_owned(),
-                Element::Paste { .. } => unreachable!("nothing was pasted"),
-            })
-            .collect()
-    }
-
-    #[test]
-    fn sessions_of_one_label_are_recalled_in_the_order_of_their_citation() {
-        let cited = [("b", "Fix"), ("a", "Fix")];
-        assert_eq!(recalled("@Fix and @Fix", &cited), ["b", "a"]);
-        assert_eq!(recalled("@Fix, @Fix, @Fix", &cited), ["b", "a", "a"]);
-    }
-
-    #[test]
-    fn a_prompt_that_would_cite_something_else_is_recalled_as_text() {
-        // The first was picked as "Fix", with " it" typed behind it.
-        let cited = [("a", "Fix"), ("b", "Fix it")];
-        assert!(recalled("@Fix it and @Fix it", &cited).is_empty());
-        assert!(recalled("the mention is gone", &[("a", "Fix")]).is_empty());
     }
 }

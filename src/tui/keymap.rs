@@ -18,6 +18,8 @@ pub enum Layer {
     Sessions,
     /// The search of what was said.
     Texts,
+    /// The list of earlier messages, or of branches.
+    Choices,
     /// The models to choose from.
     Models,
     /// The title being given to a session of the list.
@@ -37,6 +39,7 @@ impl Layer {
             Self::PaneSearch => "Searching in a preview",
             Self::Sessions => "Sessions",
             Self::Texts => "Searching all sessions",
+            Self::Choices => "Earlier messages and branches",
             Self::Models => "Choosing a model",
             Self::Naming => "Naming a session",
             Self::Help => "This help",
@@ -210,11 +213,13 @@ const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
 pub const BINDINGS: &[Binding] = {
     use Action as A;
     use KeyCode as K;
-    use Layer::{Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
+    use Layer::{
+        Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts,
+    };
     &[
         bind(Composer, &[key(K::Enter)], A::Send, "send"),
         bind(Composer, &[ctrl('j'), with(ALT, K::Enter), with(SHIFT, K::Enter)], A::Newline, "break the line"),
-        bind(Composer, &[key(K::Esc)], A::Escape, "stop the answer; take back what waits"),
+        bind(Composer, &[key(K::Esc)], A::Escape, "stop the answer; take back what waits; twice, change an earlier message"),
         bind(Composer, &[ctrl('o')], A::Preview, "preview what would be sent"),
         bind(Composer, &[ctrl('t')], A::Sessions, "sessions"),
         bind(Composer, &[ctrl('f')], A::Texts, "search what was said in any session"),
@@ -311,6 +316,19 @@ pub const BINDINGS: &[Binding] = {
         bind(Texts, &[ctrl('u')], A::KillToStart, "clear the search"),
         bind(Texts, &[key(K::F(1))], A::Help, "help"),
         bind(Texts, &[ctrl('z')], A::Suspend, ""),
+
+        bind(Choices, &[key(K::Enter), key(K::Tab)], A::Accept, "change the message; go back to the branch"),
+        bind(Choices, &[key(K::Esc), ctrl('c')], A::Escape, "close"),
+        bind(Choices, &[key(K::Down), ctrl('n')], A::Down, "next"),
+        bind(Choices, &[key(K::Up), ctrl('p')], A::Up, "previous"),
+        bind(Choices, &[key(K::PageDown)], A::PageDown, "a page on"),
+        bind(Choices, &[key(K::PageUp)], A::PageUp, "a page back"),
+        bind(Choices, &[key(K::Home)], A::First, "first"),
+        bind(Choices, &[key(K::End)], A::Last, "last"),
+        bind(Choices, &[key(K::Backspace), ctrl('h')], A::Backspace, "delete back"),
+        bind(Choices, &[ctrl('u')], A::KillToStart, "clear the search"),
+        bind(Choices, &[key(K::F(1))], A::Help, "help"),
+        bind(Choices, &[ctrl('z')], A::Suspend, ""),
 
         bind(Models, &[key(K::Enter), key(K::Tab)], A::Accept, "choose"),
         bind(Models, &[key(K::Esc), ctrl('c'), ctrl('l')], A::Escape, "close"),
@@ -412,10 +430,10 @@ mod tests {
 
     #[test]
     fn every_layer_can_be_left() {
-        use Layer::{Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
+        use Layer::{Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
         let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
         for layer in [
-            Composer, Popup, Pane, PaneSearch, Sessions, Texts, Models, Naming, Help,
+            Composer, Popup, Pane, PaneSearch, Sessions, Texts, Choices, Models, Naming, Help,
         ] {
             assert_eq!(action(layer, &escape), Some(Action::Escape));
         }
@@ -423,11 +441,11 @@ mod tests {
 
     #[test]
     fn help_and_suspending_are_there_in_every_layer() {
-        use Layer::{Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
+        use Layer::{Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
         let help = KeyEvent::new(KeyCode::F(1), KeyModifiers::NONE);
         let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
         for layer in [
-            Composer, Popup, Pane, PaneSearch, Sessions, Texts, Models, Naming,
+            Composer, Popup, Pane, PaneSearch, Sessions, Texts, Choices, Models, Naming,
         ] {
             assert_eq!(action(layer, &help), Some(Action::Help), "{layer:?}");
             assert_eq!(action(layer, &suspend), Some(Action::Suspend), "{layer:?}");

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::choices::Choices;
 use super::command_list::CommandList;
 use super::human;
 use super::list::List;
@@ -25,6 +26,8 @@ pub enum Listed {
     Texts(TextPicker),
     /// Commands by their words.
     Commands(CommandList),
+    /// Earlier messages, or branches.
+    Choices(Choices),
     /// Models by their names.
     Models(ModelPicker),
 }
@@ -37,6 +40,7 @@ impl Listed {
             Self::Sessions(picker) => &picker.list,
             Self::Texts(picker) => &picker.list,
             Self::Commands(commands) => &commands.list,
+            Self::Choices(choices) => &choices.list,
             Self::Models(models) => &models.list,
         }
     }
@@ -47,6 +51,7 @@ impl Listed {
             Self::Sessions(picker) => &mut picker.list,
             Self::Texts(picker) => &mut picker.list,
             Self::Commands(commands) => &mut commands.list,
+            Self::Choices(choices) => &mut choices.list,
             Self::Models(models) => &mut models.list,
         }
     }
@@ -58,6 +63,7 @@ impl Listed {
             Self::Sessions(picker) => &picker.query().text,
             Self::Texts(picker) => &picker.query().text,
             Self::Commands(commands) => commands.typed(),
+            Self::Choices(choices) => choices.typed(),
             Self::Models(models) => models.text(),
         }
     }
@@ -69,7 +75,7 @@ impl Listed {
         let (id, label) = match self {
             Self::Sessions(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
             Self::Texts(picker) => picker.selected().map(|row| (&row.id, &row.label))?,
-            Self::Commands(_) | Self::Models(_) => return None,
+            Self::Commands(_) | Self::Choices(_) | Self::Models(_) => return None,
         };
         Some(Reference {
             session_id: id.clone(),
@@ -81,7 +87,7 @@ impl Listed {
     #[must_use]
     pub fn spot(&self) -> Option<Spot> {
         match self {
-            Self::Sessions(_) | Self::Commands(_) | Self::Models(_) => None,
+            Self::Sessions(_) | Self::Commands(_) | Self::Choices(_) | Self::Models(_) => None,
             Self::Texts(picker) => picker.spot(),
         }
     }
@@ -93,6 +99,7 @@ impl Listed {
             Self::Sessions(picker) => picker.height(),
             Self::Texts(picker) => picker.height(),
             Self::Commands(commands) => commands.list.wanted_height(),
+            Self::Choices(choices) => choices.list.wanted_height(),
             Self::Models(models) => models.height(),
         }
         .max(1)
@@ -106,6 +113,7 @@ impl Listed {
             Self::Sessions(picker) => (picker.counter(), picker.progress()),
             Self::Texts(picker) => (picker.counter(), None),
             Self::Commands(commands) => (commands.counter(), None),
+            Self::Choices(choices) => (choices.counter(), None),
             Self::Models(models) => (models.counter(now), None),
         };
         if self.list().is_slow(now) {
@@ -135,7 +143,7 @@ impl Listed {
                 let asks = !picker.is_blank() && picker.list.outdated(now);
                 asks.then(|| Job::Search(picker.query().clone()))
             }
-            Self::Commands(_) | Self::Models(_) => None,
+            Self::Commands(_) | Self::Choices(_) | Self::Models(_) => None,
         }
     }
 
@@ -145,6 +153,7 @@ impl Listed {
             Self::Sessions(picker) => picker.render(area, buf, theme, now),
             Self::Texts(picker) => picker.render(area, buf, theme, now),
             Self::Commands(commands) => commands.render(area, buf, theme),
+            Self::Choices(choices) => choices.render(area, buf, theme, now),
             Self::Models(models) => models.render(area, buf, theme, now),
         }
     }

@@ -258,7 +258,7 @@ fn draw_body(app: &mut App, frame: &mut Frame<'_>, plan: &Plan) -> Option<Positi
             let pane = app.pane_mut()?;
             pane.render(plan.body, frame.buffer_mut(), &theme, now)
         }
-        Layer::Sessions | Layer::Texts | Layer::Models | Layer::Naming => {
+        Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models | Layer::Naming => {
             draw_list(app, frame, plan.body)
         }
         Layer::Composer | Layer::Popup => {
@@ -279,6 +279,7 @@ fn draw_list(app: &mut App, frame: &mut Frame<'_>, area: Rect) -> Option<Positio
     let (title, typed) = match (&naming, &*listed) {
         (Some(typed), _) => ("New title", typed.as_str()),
         (None, Listed::Texts(_)) => ("Search", listed.text()),
+        (None, Listed::Choices(choices)) => (choices.title(), listed.text()),
         (None, Listed::Models(_)) => ("Models", listed.text()),
         (None, _) => ("Sessions", listed.text()),
     };

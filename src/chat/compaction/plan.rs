@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::chat::window::message_tokens;
+use crate::model::tokens;
 use crate::session::{Event, MessageKind, Payload, Seq, Session, Source};
 
 /// The window that is reckoned with where a model declares none, in tokens.
@@ -56,7 +56,7 @@ impl Plan {
 
 /// How many messages at the end stay as they are.
 fn kept(body: &[&Arc<Event>], window: u64) -> usize {
-    let tokens = |event: &&Arc<Event>| event.message().map_or(0, message_tokens);
+    let tokens = |event: &&Arc<Event>| event.message().map_or(0, tokens::of_message);
     let all: u64 = body.iter().map(tokens).sum();
     let most = (window / 10).min(all / 4);
     let (mut kept, mut size) = (0, 0_u64);

@@ -40,10 +40,11 @@ fn after_a_crash_a_draft_comes_back_only_when_it_was_not_logged() {
     let kept = KeptDraft {
         departed: turn.chat.departed(),
         typed: draft("typed since"),
+        revises: None,
     };
     let json = serde_json::to_string(&kept).unwrap();
     let kept: KeptDraft = serde_json::from_str(&json).unwrap();
-    let left = |turn: &Turn| kept.clone().left_in(&turn.world.log).to_text();
+    let left = |turn: &Turn| kept.clone().left_in(&turn.world.log).typed.to_text();
     assert_eq!(left(&turn), "hello\ntyped since");
     turn.log();
     assert_eq!(left(&turn), "typed since");

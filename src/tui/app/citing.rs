@@ -49,7 +49,7 @@ impl App {
             let is_said = match popup.listed {
                 Listed::Texts(_) => Some(true),
                 Listed::Sessions(_) => Some(false),
-                Listed::Commands(_) | Listed::Models(_) => None,
+                Listed::Commands(_) | Listed::Choices(_) | Listed::Models(_) => None,
             };
             popup.start == token.start && is_said == Some(said.is_some())
         });

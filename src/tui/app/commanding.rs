@@ -71,6 +71,9 @@ impl App {
                 (!cmds.is_empty()).then_some(cmds)
             }
             Command::Export => self.export_open(argument),
+            Command::Retry => Some(self.chat(ChatEvent::Regenerate)),
+            Command::Edit => self.list_prompts(),
+            Command::Branches => self.list_branches(),
             Command::Theme => self.change_theme(argument),
             Command::Help => {
                 self.help = Some(0);

@@ -25,6 +25,7 @@ impl App {
         if !matches!(action, Some(Action::Interrupt | Action::EndOfInput)) {
             self.armed = Armed::No;
         }
+        self.escaped &= action == Some(Action::Escape);
         if action.is_some() {
             self.notice = None;
         }
@@ -46,7 +47,7 @@ impl App {
                     self.pane_search_action(action);
                     Vec::new()
                 }
-                Layer::Sessions | Layer::Texts | Layer::Models => self.list_action(action),
+                Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => self.list_action(action),
                 Layer::Naming => self.naming_action(action),
                 Layer::Help => {
                     self.help_action(action);
@@ -107,7 +108,7 @@ impl App {
                 self.editor.insert_char(c);
                 Vec::new()
             }
-            Layer::Sessions | Layer::Texts | Layer::Models => {
+            Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => {
                 self.list_typed(c.encode_utf8(&mut [0; 4]))
             }
             Layer::Naming => {
@@ -142,7 +143,7 @@ impl App {
                     pager.search_push(line);
                 }
             }
-            Layer::Sessions | Layer::Texts | Layer::Models => return self.list_typed(line),
+            Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => return self.list_typed(line),
             Layer::Naming => self.naming_typed(line),
             Layer::Pane | Layer::Help => {}
         }
@@ -159,7 +160,7 @@ impl App {
         };
         let lines: i16 = if up { -3 } else { 3 };
         match self.layer() {
-            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Models
+            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models
                 if self.areas.rows.contains(at) =>
             {
                 if let Some(listed) = self.listed_mut() {
@@ -172,7 +173,11 @@ impl App {
                 }
             }
             Layer::Help => self.scroll_help(lines.into()),
-            Layer::Composer | Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Models => {
+            Layer::Composer
+            | Layer::Popup
+            | Layer::Sessions
+            | Layer::Texts
+            | Layer::Choices | Layer::Models => {
                 self.transcript.scroll(lines);
             }
             Layer::Naming => {}
@@ -184,7 +189,7 @@ impl App {
         let layer = self.layer();
         let is_list = matches!(
             layer,
-            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Models
+            Layer::Popup | Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models
         );
         if is_list && self.areas.rows.contains(at) {
             let row = usize::from(at.y - self.areas.rows.y);
@@ -222,6 +227,7 @@ impl App {
             self.history.leave();
             self.editor.clear();
         }
+        self.chat(ChatEvent::LeaveRevising);
         self.say("press Ctrl-C again to quit");
         Vec::new()
     }
@@ -238,10 +244,6 @@ impl App {
             "the last answer is not saved: Esc tries to save it, {key} again quits without it"
         ));
         Vec::new()
-    }
-
-    pub(super) fn escape(&mut self) -> Vec<Cmd> {
-        self.chat(ChatEvent::Cancel)
     }
 
     fn help_action(&mut self, action: Action) {

@@ -42,6 +42,7 @@ impl App {
     pub(super) fn accept_clicked(&mut self) -> Vec<Cmd> {
         match self.listed() {
             Some(Listed::Commands(_)) => self.popup_action(Action::Accept),
+            Some(Listed::Choices(_)) => self.accept_choice(),
             _ => self.accept_selected(),
         }
     }
@@ -123,6 +124,10 @@ impl App {
                 let query = TextQuery { text, target: here };
                 let asks = picker.ask(query.clone(), now);
                 asks.then_some(Job::Search(query))
+            }
+            Some(Listed::Choices(choices)) => {
+                choices.ask(text);
+                None
             }
             Some(Listed::Models(picker)) => {
                 picker.narrow(text);

@@ -1,7 +1,6 @@
 //! The `/word` at the start of the text, which may be a command.
 
 use super::{Editor, Last};
-use crate::chat::draft::{Element, Part};
 
 /// The longest word in bytes that may become a command.
 const LONGEST_WORD: usize = 40;
@@ -37,14 +36,6 @@ impl Editor {
         if !self.content.text().starts_with('/') || self.content.is_pasted_at(0) {
             return None;
         }
-        let parts = self.draft().parts.into_iter();
-        Some(
-            parts
-                .map(|part| match part {
-                    Part::Text(text) | Part::Element(Element::Paste { text }) => text,
-                    Part::Element(Element::Mention { label, .. }) => format!("@{label}"),
-                })
-                .collect(),
-        )
+        Some(self.draft().readable())
     }
 }

@@ -8,6 +8,7 @@ use ratatui::widgets::Widget;
 use super::columns;
 use crate::chat::{Element, View};
 use crate::tui::app::App;
+use crate::tui::choices::Kind;
 use crate::tui::human;
 use crate::tui::keymap::{Action, Layer, hint};
 use crate::tui::listed::Listed;
@@ -99,6 +100,7 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
                 (Action::Export, "export"),
             ]
         }
+        Layer::Choices => return choices_hints(app),
         Layer::Models => return model_hints(app),
         Layer::Texts => vec![
             (Action::Accept, "cite"),
@@ -108,6 +110,20 @@ fn hints(app: &App, layer: Layer) -> Vec<(Action, &'static str)> {
     };
     if app.listed().and_then(Listed::selected).is_none() {
         hints.retain(|(action, _)| matches!(action, Action::Escape | Action::Texts));
+    }
+    hints
+}
+
+fn choices_hints(app: &App) -> Vec<(Action, &'static str)> {
+    let mut hints = vec![(Action::Escape, "close")];
+    if let Some(Listed::Choices(choices)) = app.listed()
+        && choices.selected().is_some()
+    {
+        let accept = match choices.kind {
+            Kind::Prompts => "change",
+            Kind::Branches => "go back",
+        };
+        hints.insert(0, (Action::Accept, accept));
     }
     hints
 }
@@ -136,6 +152,7 @@ fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
         _ if app.chat.unsaved_answer().is_some() => {
             hints.push((Action::Escape, "save the answer"));
         }
+        _ if app.chat.revising().is_some() => hints.push((Action::Escape, "leave it as it was")),
         _ => {}
     }
     if !app.transcript.follows() {

@@ -7,6 +7,7 @@ fn keep(bench: &mut Bench, typed: &str) {
     let kept = KeptDraft {
         departed: bench.chat.departed(),
         typed: Draft::from_text(typed),
+        revises: None,
     };
     let id = bench.chat.session().id().clone();
     bench.runtime.run(Job::KeepDraft(id, kept));
@@ -15,7 +16,7 @@ fn keep(bench: &mut Bench, typed: &str) {
 /// What the next program in this directory begins with.
 fn left(place: &Place) -> Option<String> {
     let (_, _, draft) = begin(&place.home, Some("/work".to_owned())).unwrap();
-    draft.map(|draft| draft.to_text())
+    draft.map(|draft| draft.typed.to_text())
 }
 
 #[tokio::test]
@@ -73,7 +74,7 @@ async fn a_crash_right_after_the_log_was_written_does_not_bring_the_sent_draft_b
 
     let mut next = Bench::start(&place, ReviewPolicy::Never);
     let opened = next.open(id.as_str()).await.unwrap();
-    assert_eq!(opened.draft.unwrap().to_text(), "typed since");
+    assert_eq!(opened.draft.unwrap().typed.to_text(), "typed since");
     next.end().await;
 }
 
@@ -88,6 +89,7 @@ async fn a_crash_before_the_log_was_written_brings_the_draft_back() {
             draft: citing("flaky"),
         }),
         typed: Draft::from_text("typed since"),
+        revises: None,
     };
     bench.runtime.run(Job::KeepDraft(id, kept));
     bench.end().await;
@@ -112,7 +114,7 @@ async fn the_last_words_in_a_session_are_kept_when_another_is_gone_on_in() {
     let mut next = Bench::start(&place, ReviewPolicy::Never);
     for (id, words) in [(&*before, "last words"), ("flaky", "other words")] {
         let opened = next.open(id).await.unwrap();
-        assert_eq!(opened.draft.unwrap().to_text(), words);
+        assert_eq!(opened.draft.unwrap().typed.to_text(), words);
     }
     next.end().await;
 }
@@ -167,7 +169,7 @@ async fn the_draft_of_a_session_that_was_left_is_not_lost_to_a_disk_that_fails()
     assert!(refused.message.contains("drafts"), "{refused:?}");
     break_drafts(&place, false);
     let opened = bench.open(&before).await.unwrap();
-    assert_eq!(opened.draft.unwrap().to_text(), "last words");
+    assert_eq!(opened.draft.unwrap().typed.to_text(), "last words");
     bench.end().await;
 }
 
@@ -206,7 +208,7 @@ async fn a_session_that_carries_another_on_is_written_with_its_first_message() {
     let id = opened.session.id().clone();
     assert_ne!(id, before);
     assert_eq!(opened.session.header().cwd.as_deref(), Some("/work"));
-    let draft = opened.draft.unwrap();
+    let draft = opened.draft.unwrap().typed;
     keep(&mut bench, "last words");
     bench.chat = Chat::new(opened.session, offline(), ReviewPolicy::Never);
     bench.runtime.run(Job::Switch(opened.hold));

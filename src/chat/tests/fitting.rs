@@ -1,0 +1,155 @@
+//! Requests that are longer than the model takes are caught before they go.
+
+use super::*;
+use crate::chat::{Failure, Notice};
+use crate::model::{Chosen, Delta, Options, RequestConfig, Usage};
+
+/// A model with a window of so many tokens, of which it may answer with a few.
+fn model(name: &str, window: Option<u64>) -> Chosen {
+    Chosen {
+        context_window: window,
+        max_output: Some(10),
+        ..Chosen::from(RequestConfig::plain("own", name))
+    }
+}
+
+fn choose(window: Option<u64>) -> Turn {
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    turn.on(ChatEvent::UseModel(model("small", window)));
+    turn
+}
+
+/// The failure that was told.
+fn failure(turn: &Turn) -> Failure {
+    let said = turn.effects.iter().find_map(|effect| match effect {
+        Effect::Say(Notice::Failed(failure)) => Some(failure.clone()),
+        _ => None,
+    });
+    said.unwrap()
+}
+
+fn answered(turn: &mut Turn, says: &str, input_tokens: u64) {
+    turn.send("hello");
+    turn.log();
+    let asked = asked(&turn.effects);
+    turn.on(text(asked, says));
+    let usage = Usage {
+        input_tokens,
+        output_tokens: 900,
+    };
+    turn.on(ChatEvent::Delta(asked, Delta::Usage(usage)));
+    turn.on(ChatEvent::AnswerEnded(asked, None));
+    turn.log();
+}
+
+#[test]
+fn a_message_that_does_not_fit_comes_back_and_nothing_is_logged() {
+    let mut turn = choose(Some(100));
+    let long = "word ".repeat(100);
+    let told = turn.send(&long);
+    assert_eq!(told[0], "clear");
+    assert_eq!(told[1], format!("restore {long}"));
+    assert_eq!(told[2..], ["say CHAT_TOO_LONG"]);
+    assert!(turn.logged().is_empty());
+    assert!(!turn.chat.is_busy());
+    let message = failure(&turn).message;
+    for part in ["about 175 tokens of the 100", "/compact", "Ctrl-L", "10 for"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+}
+
+#[test]
+fn the_room_for_the_answer_is_kept_free() {
+    let mut turn = choose(Some(45));
+    // 30 tokens and 8 around them leave 7.
+    assert_eq!(turn.send(&"a".repeat(90))[2..], ["say CHAT_TOO_LONG"]);
+    turn.on(ChatEvent::UseModel(model("small", Some(48))));
+    assert_eq!(turn.send(&"a".repeat(90)).len(), 2, "it goes");
+}
+
+#[test]
+fn what_is_asked_for_as_an_answer_counts_and_what_a_model_could_do_has_a_limit() {
+    let mut turn = choose(None);
+    let mut chosen = model("own", Some(400));
+    chosen.max_output = Some(400);
+    turn.on(ChatEvent::UseModel(chosen.clone()));
+    turn.send("short");
+    assert_eq!(turn.view(), "sending");
+    let mut turn = choose(None);
+    chosen.config.options = Options {
+        max_output: Some(395),
+        ..Options::default()
+    };
+    turn.on(ChatEvent::UseModel(chosen));
+    assert_eq!(turn.send("short")[2..], ["say CHAT_TOO_LONG"]);
+}
+
+#[test]
+fn a_window_that_nobody_knows_refuses_nothing() {
+    let mut turn = choose(None);
+    turn.send(&"word ".repeat(100_000));
+    assert_eq!(turn.view(), "sending");
+}
+
+#[test]
+fn what_is_cited_is_named_with_its_share() {
+    let mut turn = choose(Some(120));
+    turn.send("see @long");
+    assert_eq!(turn.prepare()[2..], ["discard 1", "say CHAT_TOO_LONG"]);
+    let message = failure(&turn).message;
+    assert!(message.contains("cite less (about "), "{message}");
+    assert!(turn.world.sources.saved().is_empty());
+}
+
+#[test]
+fn what_the_model_counted_is_believed_and_what_came_since_is_estimated() {
+    let mut turn = choose(Some(2_000));
+    answered(&mut turn, "abc", 1_000);
+    assert_eq!(turn.chat.context_tokens(), 1_000 + 1 + 8);
+    turn.send(&"a".repeat(2_970));
+    assert_eq!(failure(&turn).code, "CHAT_TOO_LONG");
+    turn.send("fits");
+    assert_eq!(turn.view(), "sending");
+}
+
+#[test]
+fn what_another_model_counted_is_not_believed() {
+    let mut turn = choose(Some(2_000));
+    answered(&mut turn, "abc", 1_000);
+    turn.on(ChatEvent::UseModel(model("other", Some(2_000))));
+    assert_eq!(turn.chat.context_tokens(), 2 + 8 + 1 + 8);
+}
+
+#[test]
+fn what_was_counted_before_something_changed_in_front_is_not_believed() {
+    let mut turn = choose(Some(2_000));
+    answered(&mut turn, "abc", 1_000);
+    let surface: Vec<_> = turn.chat.session().surface().map(|e| e.seq).collect();
+    // The first message is another one by now, and newer than the answer.
+    let other = crate::session::Payload::user(crate::session::Message::person("abc"));
+    let other = crate::session::NewEvent::replacing(
+        crate::session::Millis(9),
+        other,
+        (surface[0], surface[0]),
+        vec![surface[0]],
+    );
+    turn.world.log.append(other).unwrap();
+    turn.chat = turn.world.chat(ReviewPolicy::Never);
+    turn.on(ChatEvent::UseModel(model("small", Some(2_000))));
+    assert_eq!(turn.chat.context_tokens(), 1 + 8 + 1 + 8);
+}
+
+#[test]
+fn a_message_that_waited_is_counted_when_it_goes() {
+    let mut turn = choose(Some(1_100));
+    turn.send("hello");
+    turn.log();
+    let asked = asked(&turn.effects);
+    turn.send(&"b".repeat(600));
+    assert_eq!(turn.view(), "waiting");
+    turn.on(text(asked, &"a".repeat(2_700)));
+    turn.on(ChatEvent::AnswerEnded(asked, None));
+    let told = turn.log();
+    assert_eq!(told[1..], ["say CHAT_TOO_LONG"]);
+    assert!(told[0].starts_with("restore bbb"));
+}

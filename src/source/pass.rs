@@ -196,6 +196,9 @@ fn parse_each<F: Form>(
         let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
         let (line, after) = rest.split_at_checked(end).unwrap_or((rest, &[]));
         rest = after;
+        if records::has_nul_run(line) {
+            batch.told.push((batch.lines, Told::Torn(None)));
+        }
         let line = records::trimmed(line);
         if line.is_empty() {
             continue;
@@ -275,11 +278,11 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_with_their_numbers_and_blank_ones_are_none() {
+    fn lines_are_told_with_their_numbers_and_blank_ones_are_none_but_nuls_are_counted() {
         let (told, skipped) = told(b"1\n\n-\r\n\0\0{\"a\":2}\0\n  \n3", u64::MAX);
         let expected = [(0, "1"), (2, "{\"a\":2}"), (3, "3")];
         assert_eq!(told, expected.map(|(line, said)| (line, said.to_owned())));
-        assert_eq!(skipped, 0);
+        assert_eq!(skipped, 1);
     }
 
     #[test]

@@ -351,7 +351,7 @@ fn damage_is_survived_and_counted() {
         conversation(&session),
         ["user: hi", "user: glued", "assistant: ho"]
     );
-    assert_eq!(notices(&session), ["5 records skipped"]);
+    assert_eq!(notices(&session), ["6 records skipped"]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn unknown_and_damaged_records_are_counted_and_the_rest_is_read() {
     ];
     let session = read_lines(&lines);
     assert_eq!(told(&session), ">q1 <r1 >q2");
-    assert_eq!(session.notices, [SourceNotice::Skipped { records: 4 }]);
+    assert_eq!(session.notices, [SourceNotice::Skipped { records: 5 }]);
 }
 
 #[test]

@@ -219,7 +219,7 @@ pub const BINDINGS: &[Binding] = {
     &[
         bind(Composer, &[key(K::Enter)], A::Send, "send"),
         bind(Composer, &[ctrl('j'), with(ALT, K::Enter), with(SHIFT, K::Enter)], A::Newline, "break the line"),
-        bind(Composer, &[key(K::Esc)], A::Escape, "stop the answer; take back what waits; twice, change an earlier message"),
+        bind(Composer, &[key(K::Esc)], A::Escape, "stop; take back what waits; twice, change a message"),
         bind(Composer, &[ctrl('o')], A::Preview, "preview what would be sent"),
         bind(Composer, &[ctrl('t')], A::Sessions, "sessions"),
         bind(Composer, &[ctrl('f')], A::Texts, "search what was said in any session"),

@@ -9,6 +9,7 @@ mod naming;
 mod searching;
 mod trouble;
 mod turn;
+mod turning;
 
 use std::path::Path;
 use std::time::Duration;

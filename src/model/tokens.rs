@@ -51,7 +51,7 @@ mod tests {
             ("a", 1),
             ("The quick brown fox jumps over it.", 12),
             ("fn main() {}", 4),
-            ("Größe", 2),
+            ("Größe", 3),
             ("Привет", 4),
             ("日本語", 4),
             ("👍👍", 6),

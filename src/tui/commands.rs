@@ -207,11 +207,12 @@ mod tests {
 
     #[test]
     fn commands_that_begin_with_what_is_typed_come_first() {
-        assert_eq!(names("re"), ["resume", "rename", "theme"][..2]);
+        assert_eq!(names("re"), ["resume", "rename", "retry", "branches"]);
         assert_eq!(
             names("e"),
             [
-                "export", "new", "resume", "rename", "model", "theme", "help"
+                "export", "edit", "new", "resume", "rename", "model", "retry", "branches", "theme",
+                "help"
             ]
         );
         assert_eq!(names("xyz"), [""; 0]);

@@ -5,6 +5,7 @@
 //! streaming answer only its last row.
 
 mod entry;
+mod left;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,8 @@ use std::sync::Arc;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
+
+use left::Places;
 
 use super::pager::Pager;
 use super::pager::piece::{Kind, LINE_BYTES, Piece};
@@ -49,6 +52,7 @@ pub struct TranscriptPane<'a> {
 #[derive(Clone, Debug)]
 pub struct TranscriptState {
     pager: Pager,
+    places: Places,
     /// How many events the pager holds, and the last of them.
     seen: usize,
     last: Option<Arc<Event>>,
@@ -76,6 +80,7 @@ impl TranscriptState {
     pub fn new() -> Self {
         Self {
             pager: Pager::new(Wrap::Words, true),
+            places: Places::default(),
             seen: 0,
             last: None,
             settled: 0,
@@ -134,12 +139,17 @@ impl TranscriptState {
     /// the answer stays there.
     fn settle(&mut self, events: &[Arc<Event>], tool_of: &dyn Fn(&SessionId) -> Option<String>) {
         // The answer begins behind the name of who gives it.
-        let answer = self.settled + 1;
+        let mut answer = self.settled + 1;
         let offset = self.pager.top_offset_from(answer);
         self.drop_stream();
         for event in events {
             if self.is_left_unanswered_by(event) {
                 self.pager.extend([entry::unanswered()]);
+            }
+            if let Some((pieces, left)) = self.places.add(event, self.pager.len()) {
+                self.pager.truncate(pieces);
+                self.pager.extend([Piece::own(Kind::Remark, left.line())]);
+                answer = self.pager.len() + 1;
             }
             self.pager.extend(entry::pieces(event, tool_of));
         }

@@ -450,9 +450,11 @@ fn what_was_counted_before_something_was_replaced_counts_no_longer() {
     let mut turn = Turn::new(ReviewPolicy::Never);
     turn.say(Payload::user(Message::person("12345678")));
     turn.say(answer("1234", Some(1_000)));
-    assert_eq!(context_tokens(&turn.world.log), 1_000);
+    let tokens = |turn: &Turn| context_tokens(&turn.world.log, &crate::chat::testing::route());
+    // Each message takes 8 beside its text.
+    assert_eq!(tokens(&turn), 1_000 + 10);
     turn.say(Payload::user(Message::person("12345678")));
-    assert_eq!(context_tokens(&turn.world.log), 1_002);
+    assert_eq!(tokens(&turn), 1_010 + 11);
     let sum = Payload::user(Message::new(
         Role::User,
         Source::checkpoint("c"),
@@ -461,9 +463,9 @@ fn what_was_counted_before_something_was_replaced_counts_no_longer() {
     let seq = crate::session::Seq;
     let replaced = NewEvent::replacing(Millis(1), sum, (seq(0), seq(0)), vec![seq(0)]);
     turn.world.log.append(replaced).unwrap();
-    assert_eq!(context_tokens(&turn.world.log), 1 + 1 + 2);
+    assert_eq!(tokens(&turn), 10 + 10 + 11);
     turn.say(answer("1234", Some(500)));
-    assert_eq!(context_tokens(&turn.world.log), 500);
+    assert_eq!(tokens(&turn), 500 + 10);
 }
 
 #[test]

@@ -56,11 +56,11 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
  /model [NAME]     choose who answers from now on
  /compact [HINT]   put a summary in place of what was said
  /export [PATH]    write Markdown to a file, or the log (.jsonl)
- /theme [NAME]     other colours, until you quit
- /help             every key and command
+ /retry            ask once more for the last answer
+ /edit             change an earlier message and go on from there
 ────────────────────────────────────────────────────────────────────────
  > /
- Enter accept · Tab complete · Esc close                   9/9  F1 help
+ Enter accept · Tab complete · Esc close                 12/12  F1 help
 "###);
     bench.type_text("re");
     insta::assert_snapshot!(bench.screen_at(40, 10), @r###"
@@ -73,7 +73,7 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
  /rename TITLE     name this session
 ────────────────────────────────────────
  > /re
- Enter accept              2/9  F1 help
+ Enter accept             4/12  F1 help
 "###);
     insta::assert_snapshot!(bench.screen_at(20, 6), @r###"
 
@@ -81,7 +81,7 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
 ▌/resume
  /rename TITLE
  > /re
-       2/9  F1 help
+      4/12  F1 help
 "###);
 }
 
@@ -131,7 +131,7 @@ fn the_list_is_moved_in_and_picked_from() {
 #[test]
 fn a_click_picks_a_command() {
     let mut bench = Bench::new();
-    bench.type_text("/");
+    bench.type_text("/h");
     let row = bench.row_of("/help");
     bench.click((2, row));
     assert_eq!(bench.app.layer(), Layer::Help);

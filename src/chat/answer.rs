@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, RequestHeader};
 use super::TURN_END;
+use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, RequestHeader};
 use crate::model::{Delta, FinishReason, ModelError, Usage, Waiting};
 use crate::reference::ports::ModelRoute;
 use crate::session::{Block, Entry, Event, Message, MessageKind, Payload, Role, Seq, Source};

@@ -112,9 +112,7 @@ fn is_same(one: &Arc<Event>, other: &Arc<Event>) -> bool {
     Arc::ptr_eq(one, other)
         || match (one.message(), other.message()) {
             (Some(one), Some(other)) => {
-                one.role == other.role
-                    && one.source == other.source
-                    && one.content == other.content
+                one.role == other.role && one.source == other.source && one.content == other.content
             }
             _ => false,
         }
@@ -150,10 +148,7 @@ impl Chat {
         vec![Effect::Log(generation, entries)]
     }
 
-    pub(super) fn went_back(
-        &mut self,
-        outcome: Result<Vec<Arc<Event>>, Failure>,
-    ) -> Vec<Effect> {
+    pub(super) fn went_back(&mut self, outcome: Result<Vec<Arc<Event>>, Failure>) -> Vec<Effect> {
         self.outgoing = Outgoing::None;
         match outcome {
             Ok(events) => {
@@ -182,7 +177,11 @@ fn again(event: &Event) -> Option<Payload> {
     };
     let copy = Message {
         rest: message.rest.clone(),
-        ..Message::new(message.role, message.source.clone(), message.content.clone())
+        ..Message::new(
+            message.role,
+            message.source.clone(),
+            message.content.clone(),
+        )
     };
     if *kind == MessageKind::User {
         return Some(Payload::user(copy));

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::draft::joined;
-use super::{Chat, Draft, Effect, Failure, Generation, Notice, RequestHeader, ReviewPolicy, View};
 use super::TURN_START;
+use super::draft::joined;
 use super::revising::in_place_of;
+use super::{Chat, Draft, Effect, Failure, Generation, Notice, RequestHeader, ReviewPolicy, View};
 use crate::reference::mention::{self, Piece};
 use crate::reference::ports::{ModelRoute, SpillRef};
 use crate::reference::resolver::{Growth, PreparedStep};

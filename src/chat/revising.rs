@@ -92,8 +92,5 @@ pub(super) fn in_place_of(
     };
     let first = messages.next();
     let first = first.map(|payload| Entry::replacing(payload, (start, end), shadowed));
-    first
-        .into_iter()
-        .chain(messages.map(Entry::from))
-        .collect()
+    first.into_iter().chain(messages.map(Entry::from)).collect()
 }

@@ -12,9 +12,9 @@ mod keys;
 mod looking;
 mod naming;
 mod picking;
-mod turning;
 #[cfg(test)]
 mod tests;
+mod turning;
 
 use naming::Naming;
 
@@ -25,9 +25,7 @@ use super::listed::Listed;
 use super::pane::Pane;
 use super::theme::Theme;
 use super::transcript::TranscriptState;
-use crate::chat::{
-    Chat, ChatEvent, Effect, Failure, KeptDraft, Notice, ReviewPolicy, TitlePolicy,
-};
+use crate::chat::{Chat, ChatEvent, Effect, Failure, KeptDraft, Notice, ReviewPolicy, TitlePolicy};
 use crate::model::Chosen;
 use crate::runtime::{Destination, Done, Job, Opened};
 use crate::session::{Millis, Seq, Session};

@@ -219,7 +219,7 @@ pub const BINDINGS: &[Binding] = {
     &[
         bind(Composer, &[key(K::Enter)], A::Send, "send"),
         bind(Composer, &[ctrl('j'), with(ALT, K::Enter), with(SHIFT, K::Enter)], A::Newline, "break the line"),
-        bind(Composer, &[key(K::Esc)], A::Escape, "stop; take back what waits; twice, change a message"),
+        bind(Composer, &[key(K::Esc)], A::Escape, "stop; take back what waits; twice, change an earlier message"),
         bind(Composer, &[ctrl('o')], A::Preview, "preview what would be sent"),
         bind(Composer, &[ctrl('t')], A::Sessions, "sessions"),
         bind(Composer, &[ctrl('f')], A::Texts, "search what was said in any session"),
@@ -430,7 +430,9 @@ mod tests {
 
     #[test]
     fn every_layer_can_be_left() {
-        use Layer::{Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
+        use Layer::{
+            Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts,
+        };
         let escape = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
         for layer in [
             Composer, Popup, Pane, PaneSearch, Sessions, Texts, Choices, Models, Naming, Help,
@@ -441,7 +443,9 @@ mod tests {
 
     #[test]
     fn help_and_suspending_are_there_in_every_layer() {
-        use Layer::{Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts};
+        use Layer::{
+            Choices, Composer, Help, Models, Naming, Pane, PaneSearch, Popup, Sessions, Texts,
+        };
         let help = KeyEvent::new(KeyCode::F(1), KeyModifiers::NONE);
         let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
         for layer in [

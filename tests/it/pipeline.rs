@@ -7,6 +7,7 @@ mod drafts;
 mod finding;
 mod naming;
 mod searching;
+mod sent;
 mod trouble;
 mod turn;
 mod turning;

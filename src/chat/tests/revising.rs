@@ -81,7 +81,10 @@ fn a_changed_message_is_prepared_and_reviewed_like_any_other() {
     turn.world.sources.grow("long", "more");
     assert_eq!(turn.recheck(), ["discard 1", "prepare"]);
     turn.prepare();
-    assert!(turn.cancel()[1].starts_with("restore "), "Esc gives it back");
+    assert!(
+        turn.cancel()[1].starts_with("restore "),
+        "Esc gives it back"
+    );
     assert!(turn.chat.revising().is_some());
     turn.send("see @flaky");
     turn.prepare();

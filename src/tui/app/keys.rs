@@ -47,7 +47,9 @@ impl App {
                     self.pane_search_action(action);
                     Vec::new()
                 }
-                Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => self.list_action(action),
+                Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => {
+                    self.list_action(action)
+                }
                 Layer::Naming => self.naming_action(action),
                 Layer::Help => {
                     self.help_action(action);
@@ -143,7 +145,9 @@ impl App {
                     pager.search_push(line);
                 }
             }
-            Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => return self.list_typed(line),
+            Layer::Sessions | Layer::Texts | Layer::Choices | Layer::Models => {
+                return self.list_typed(line);
+            }
             Layer::Naming => self.naming_typed(line),
             Layer::Pane | Layer::Help => {}
         }
@@ -177,7 +181,8 @@ impl App {
             | Layer::Popup
             | Layer::Sessions
             | Layer::Texts
-            | Layer::Choices | Layer::Models => {
+            | Layer::Choices
+            | Layer::Models => {
                 self.transcript.scroll(lines);
             }
             Layer::Naming => {}

@@ -76,6 +76,7 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
  Enter accept             4/12  F1 help
 "###);
     insta::assert_snapshot!(bench.screen_at(20, 6), @r###"
+
 ▌/resume
  /rename TITLE
  /retry

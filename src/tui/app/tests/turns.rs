@@ -179,7 +179,7 @@ fn the_head_tells_how_much_of_the_window_the_conversation_fills() {
     let answer = asked_model(&mut bench);
     bench.chat(text(answer, "hi"));
     let usage = Usage {
-        input_tokens: 3_900,
+        input_tokens: 3_840,
         output_tokens: 840,
     };
     bench.chat(ChatEvent::Delta(answer, Delta::Usage(usage)));

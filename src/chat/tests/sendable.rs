@@ -7,7 +7,6 @@ use super::*;
 use crate::chat::requests;
 use crate::model::{Api, Chosen, Delta, FinishReason, ModelError, RequestConfig};
 
-
 /// What comes of an answer before it ends.
 const COMES: [(&str, &str); 5] = [
     ("", ""),
@@ -56,7 +55,10 @@ fn texts(value: &Value) -> String {
 
 fn ask(turn: &mut Turn, (says, reasons): (&str, &str), ends: Ends) {
     let asked = asked(&turn.effects);
-    turn.on(ChatEvent::Delta(asked, Delta::Reasoning(reasons.to_owned())));
+    turn.on(ChatEvent::Delta(
+        asked,
+        Delta::Reasoning(reasons.to_owned()),
+    ));
     turn.on(text(asked, says));
     match ends {
         Ends::Whole => {

@@ -132,7 +132,11 @@ fn the_list_of_messages_is_searched_and_left() {
     bench.type_text("zzz");
     assert!(bench.screen().contains("nothing matches"));
     bench.press("Enter");
-    assert_eq!(bench.app.layer(), Layer::Choices, "there is nothing to take");
+    assert_eq!(
+        bench.app.layer(),
+        Layer::Choices,
+        "there is nothing to take"
+    );
     bench.press("Esc");
     assert_eq!(bench.app.layer(), Layer::Composer);
     assert!(bench.app.chat.revising().is_none());

@@ -172,8 +172,8 @@ fn streaming() -> Screen {
     screen.draw();
     screen.update(Msg::Terminal(TerminalEvent::Paste("go on".to_owned())));
     let generation = send(&mut screen);
-    screen.longest = Duration::ZERO;
-    for frame in 0..120 {
+    (screen.longest, screen.total, screen.steps) = (Duration::ZERO, Duration::ZERO, 0);
+    for frame in 0..FRAMES {
         for delta in 0..83 {
             let text = if delta % 40 == 0 { "\n\n" } else { "word " };
             let delta = Delta::Text(format!("{text}{frame} "));
@@ -183,6 +183,9 @@ fn streaming() -> Screen {
     }
     screen
 }
+
+/// How many frames an answer streams for, at 60 a second.
+const FRAMES: u32 = 120;
 
 /// Typing in front of a long text.
 fn typing() -> Screen {
@@ -342,6 +345,13 @@ fn main() {
         } else {
             "OVER"
         };
+        if name.starts_with("stream") {
+            let share = screen.total.as_secs_f64() / (f64::from(FRAMES) / 60.0);
+            println!(
+                "{name:46} takes {:.1} % of a core (bound 30)",
+                share * 100.0
+            );
+        }
         println!(
             "{name:46} longest {:7.2} ms  mean {:7.3} ms  ratio {:5.2}  {verdict}",
             screen.longest.as_secs_f64() * 1e3,

@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers};
 use ibid::chat::{ChatEvent, Effect, ReviewPolicy, TitlePolicy};
 use ibid::config::ThemeName;
-use ibid::model::offline::Offline;
-use ibid::model::{Delta, Models};
+use ibid::model::{Delta, RequestConfig};
 use ibid::reference::Cause;
 use ibid::reference::ports::SurfaceReader;
 use ibid::reference::projection::{Capture, Item};
@@ -47,9 +46,8 @@ struct Screen {
 impl Screen {
     fn new(session: Session) -> Self {
         let setup = Setup {
-            chosen: Models::new()
-                .with(Arc::new(Offline::default()))
-                .choose(&Offline::route()),
+            // Whose window is not known: what is sent here has no end.
+            chosen: RequestConfig::plain("long", "long").into(),
             review: ReviewPolicy::Always,
             titles: TitlePolicy::default(),
             max_references: 3,

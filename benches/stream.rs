@@ -116,7 +116,9 @@ async fn provider(address: &str) -> Duration {
     let mut answer = provider.stream(request);
     let mut words = 0;
     while let Some(delta) = answer.next().await {
-        words += usize::from(matches!(delta.unwrap(), Delta::Text(_)));
+        if let Delta::Text(text) = delta.unwrap() {
+            words += text.matches(' ').count();
+        }
     }
     assert_eq!(words, EVENTS);
     start.elapsed()

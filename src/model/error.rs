@@ -154,9 +154,9 @@ impl fmt::Display for Told {
             Some(model) => write!(f, "model {model:?} ({:?})", self.provider)?,
             None => write!(f, "provider {:?}", self.provider)?,
         }
-        f.write_str(" did not answer")?;
-        if let Some(status) = self.status {
-            write!(f, " (status {status})")?;
+        match self.status {
+            Some(status) => write!(f, " did not answer (status {status})")?,
+            None => f.write_str(" gave no whole answer")?,
         }
         if !self.message.is_empty() {
             write!(f, ": {}", self.message)?;

@@ -123,7 +123,9 @@ impl Reading {
             }
             outcome = (self.reader)(&event, &mut self.sink);
             self.any_event |= outcome.is_ok();
-            deltas.append(&mut self.sink.deltas);
+            for delta in self.sink.deltas.drain(..) {
+                join(delta, deltas);
+            }
             if outcome.is_err() {
                 break;
             }
@@ -160,6 +162,16 @@ impl Reading {
         let told = json.as_ref().and_then(Report::of_error);
         let report = told.unwrap_or_else(|| unreadable("a response", &head));
         Some(report.into())
+    }
+}
+
+/// Appends a delta. Text behind text joins it, so that what comes at once is
+/// handed on at once.
+fn join(delta: Delta, deltas: &mut Vec<Delta>) {
+    match (deltas.last_mut(), delta) {
+        (Some(Delta::Text(before)), Delta::Text(more))
+        | (Some(Delta::Reasoning(before)), Delta::Reasoning(more)) => before.push_str(&more),
+        (_, delta) => deltas.push(delta),
     }
 }
 

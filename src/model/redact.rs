@@ -26,6 +26,9 @@ const LOOKED_AT: usize = 64 * 1024;
 /// A shorter word is no secret worth the name, and may be part of any word.
 const SHORTEST_SECRET: usize = 6;
 
+/// So much of a secret at its ends is what servers show to tell which it was.
+const LONGEST_PART_SHOWN: usize = 9;
+
 impl Redactor {
     /// From now on this is never shown, and none of its words are.
     pub(super) fn add(&mut self, secret: &str) {
@@ -44,7 +47,8 @@ impl Redactor {
         }
         let mut text = text.get(..end).unwrap_or_default().to_owned();
         for secret in &self.secrets {
-            text = text.replace(secret.expose_secret(), "[key]");
+            let secret = secret.expose_secret();
+            text = without_parts(&text.replace(secret, "[key]"), secret);
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         let text = words.join(" ");
@@ -54,6 +58,39 @@ impl Redactor {
             None => safe.into_owned(),
         }
     }
+}
+
+/// The text without what is so long a part of a secret that a server must have
+/// cut it from there.
+fn without_parts(text: &str, secret: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let part = secret
+            .char_indices()
+            .filter(|(_, start)| *start == first)
+            .map(|(at, _)| common(rest, secret.get(at..).unwrap_or_default()))
+            .max_by_key(|part| part.len());
+        let part = part.filter(|part| part.chars().count() >= LONGEST_PART_SHOWN);
+        let (shown, taken) = match part {
+            Some(part) => ("[key]", part.len()),
+            None => (
+                rest.get(..first.len_utf8()).unwrap_or_default(),
+                first.len_utf8(),
+            ),
+        };
+        kept.push_str(shown);
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    kept
+}
+
+/// What two texts have in common at their beginnings.
+fn common<'a>(one: &'a str, other: &str) -> &'a str {
+    let mut ends = one.char_indices().zip(other.chars());
+    let differs = ends.find(|((_, a), b)| a != b);
+    let end = differs.map_or(one.len().min(other.len()), |((at, _), _)| at);
+    one.get(..end).unwrap_or(one)
 }
 
 #[cfg(test)]
@@ -75,6 +112,13 @@ mod tests {
         );
         let long = "x ".repeat(140) + "sk-secret-0123 " + &"y".repeat(100_000);
         assert!(!clean(&long).contains("sk-"));
+    }
+
+    #[test]
+    fn a_part_of_a_key_is_not_shown_but_for_a_few_characters() {
+        assert_eq!(clean("bad key sk-secret-01…"), "bad key [key]…");
+        assert_eq!(clean("bad key ret-0123!"), "bad key ret-0123!");
+        assert_eq!(clean("ends with secret-0123"), "ends with [key]");
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod regenerating;
 mod renaming;
 mod request;
 mod revising;
+mod step;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -36,10 +37,10 @@ pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use keeping::Keeping;
 pub use keeping::unfinished;
 use outgoing::Outgoing;
-pub use outgoing::Step;
 pub use recalled::{Prompt, prompts};
 pub use request::{RequestHeader, is_for_answer, last_asked, requests};
 use serde::Deserialize;
+pub use step::Step;
 use titling::Titling;
 pub use titling::{TITLE_FAILED, TitlePolicy};
 pub use window::{CROWDED, context_tokens};

@@ -55,7 +55,7 @@ impl Server {
 
     /// The next request that was answered.
     pub fn served(&self) -> Result<Served> {
-        Ok(self.served.recv_timeout(Duration::from_secs(60))?)
+        Ok(self.served.recv_timeout(Duration::from_mins(1))?)
     }
 }
 

@@ -10,6 +10,7 @@ mod kept;
 mod outgoing;
 mod regenerating;
 mod revising;
+mod sendable;
 mod titles;
 
 use super::testing::*;

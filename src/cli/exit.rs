@@ -57,7 +57,7 @@ const ROWS: &[Row] = &[
     Row {
         exit: 7,
         meaning: "the request is longer than the model takes",
-        codes: &["MODEL_TOO_LONG"],
+        codes: &["CHAT_TOO_LONG", "MODEL_TOO_LONG"],
     },
     Row {
         exit: 9,
@@ -126,6 +126,7 @@ mod tests {
             ("MODEL_RATE_LIMITED", 4),
             ("MODEL_STREAM_ENDED", 5),
             ("MODEL_REFUSED", 6),
+            ("CHAT_TOO_LONG", 7),
             ("MODEL_TOO_LONG", 7),
             ("STORE_FULL", 8),
             ("SESSION_OPEN_ELSEWHERE", 8),

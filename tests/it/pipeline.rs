@@ -10,6 +10,7 @@ mod searching;
 mod sent;
 mod trouble;
 mod turn;
+mod turning;
 
 use std::path::Path;
 use std::time::Duration;

@@ -250,6 +250,34 @@ fn a_message_that_waited_goes_also_when_the_answer_cannot_be_saved() {
 }
 
 #[test]
+fn a_message_that_waited_goes_also_when_the_answer_failed() {
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    let asked = turn.asked();
+    turn.send("next");
+    turn.on(text(asked, "half"));
+    turn.on(ChatEvent::AnswerEnded(asked, Some(broke_off())));
+    assert_eq!(turn.log(), ["log turn/start user/message request/header"]);
+    turn.log();
+    assert_eq!(turn.messages(), ["hello", "next"]);
+}
+
+#[test]
+fn a_second_message_behind_one_that_waits_stays_in_the_composer_and_that_is_said() {
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    turn.asked();
+    turn.send("next");
+    turn.send("and another");
+    let [Effect::Say(crate::chat::Notice::Info(told))] = &*turn.effects else {
+        panic!("{:?}", turn.effects);
+    };
+    assert_eq!(
+        told,
+        "another message waits; Esc stops the answer and takes it back"
+    );
+    assert_eq!(turn.cancel()[0], "restore next");
+}
+
+#[test]
 fn esc_takes_a_waiting_message_back_and_stops_the_answer() {
     let mut turn = Turn::new(ReviewPolicy::Always);
     let asked = turn.asked();

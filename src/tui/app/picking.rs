@@ -21,8 +21,10 @@ const PAGE: isize = 8;
 impl App {
     /// Picks the selected row of the list that has the keyboard.
     pub(super) fn accept_selected(&mut self) -> Vec<Cmd> {
-        if matches!(self.list, Some(Listed::Models(_))) {
-            return self.choose_selected();
+        match self.list {
+            Some(Listed::Models(_)) => return self.choose_selected(),
+            Some(Listed::Choices(_)) => return self.accept_choice(),
+            Some(Listed::Sessions(_) | Listed::Texts(_) | Listed::Commands(_)) | None => {}
         }
         let Some(picked) = self.listed().and_then(Listed::selected) else {
             if self.list.is_none() {
@@ -42,7 +44,6 @@ impl App {
     pub(super) fn accept_clicked(&mut self) -> Vec<Cmd> {
         match self.listed() {
             Some(Listed::Commands(_)) => self.popup_action(Action::Accept),
-            Some(Listed::Choices(_)) => self.accept_choice(),
             _ => self.accept_selected(),
         }
     }

@@ -12,6 +12,7 @@ mod layouts;
 mod models;
 mod sessions;
 mod texts;
+mod turning;
 mod turns;
 
 use std::sync::Arc;

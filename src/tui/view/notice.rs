@@ -9,7 +9,8 @@ use crate::tui::app::App;
 use crate::tui::wrap;
 
 /// What the screen tells above the composer, in so many rows at most that are
-/// safe to show: the message that waits, and the notice. What there is no room
+/// safe to show: the message that waits, the one that is changed, and the
+/// notice. What there is no room
 /// for is left out before the end, which tells what to do.
 pub(super) fn lines(app: &App, width: u16, room: u16) -> Vec<Line<'static>> {
     let theme = &app.setup.theme;
@@ -17,6 +18,12 @@ pub(super) fn lines(app: &App, width: u16, room: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if let View::Waiting(draft) = app.chat.outgoing() {
         let text = format!(" next: {}", sanitize::line(&glimpse(draft)));
+        lines.push(Line::styled(wrap::cut_to(&text, width), theme.dim));
+    }
+    if let Some(from) = app.chat.revising()
+        && let Some(old) = app.chat.prompts().find(|prompt| prompt.seq == from)
+    {
+        let text = format!(" in place of: {}", sanitize::line(&glimpse(&old.draft)));
         lines.push(Line::styled(wrap::cut_to(&text, width), theme.dim));
     }
     let (text, code, style) = match &app.notice {

@@ -77,9 +77,9 @@ fn a_slash_at_the_start_lists_the_commands_and_what_they_do() {
 "###);
     insta::assert_snapshot!(bench.screen_at(20, 6), @r###"
 
-
 ▌/resume
  /rename TITLE
+ /retry
  > /re
       4/12  F1 help
 "###);

@@ -187,6 +187,7 @@ fn fast_answer() -> Result<()> {
     screen.update(Msg::Terminal(TerminalEvent::Paste("go on".to_owned())));
     let generation = send(&mut screen);
     let mut log = screen.app.session().clone();
+    screen.longest = Duration::ZERO;
     let (mut longest, mut text) = (Duration::ZERO, 0);
     let (before, start) = (memory("VmRSS:")?, screen.total);
     for frame in 0..frames {
@@ -290,6 +291,7 @@ impl Talk {
             let asks = matches!(effect, Effect::Ask(..));
             match effect {
                 Effect::ClearComposer => {}
+                Effect::Say(ref notice) if !notice.is_failure() => {}
                 Effect::RestoreDraft(_) | Effect::Say(_) => {
                     return Err(format!("{effect:?}").into());
                 }

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers};
 use ibid::chat::{ChatEvent, Effect, Generation, ReviewPolicy, TitlePolicy};
 use ibid::config::ThemeName;
-use ibid::model::Models;
-use ibid::model::offline::Offline;
+use ibid::model::RequestConfig;
 use ibid::runtime::{Done, Job};
 use ibid::session::{
     Block, Entry, Event, Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Session,
@@ -32,9 +31,8 @@ pub struct Screen {
 impl Screen {
     pub fn new(session: Session) -> Self {
         let setup = Setup {
-            chosen: Models::new()
-                .with(Arc::new(Offline::default()))
-                .choose(&Offline::route()),
+            // Without a window no conversation is too long to be sent.
+            chosen: RequestConfig::plain("offline", "offline").into(),
             review: ReviewPolicy::Always,
             titles: TitlePolicy::default(),
             max_references: 3,

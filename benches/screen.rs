@@ -7,118 +7,29 @@
 //! update, or one drawing.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
+#[path = "support/screen.rs"]
+mod support;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers};
-use ibid::chat::{ChatEvent, Effect, ReviewPolicy, TitlePolicy};
-use ibid::config::ThemeName;
-use ibid::model::{Delta, RequestConfig};
+use crossterm::event::{Event as TerminalEvent, KeyCode};
+use ibid::chat::{ChatEvent, Effect};
+use ibid::model::Delta;
 use ibid::reference::Cause;
 use ibid::reference::ports::SurfaceReader;
 use ibid::reference::projection::{Capture, Item};
 use ibid::reference::resolver::StepDecision;
 use ibid::reference::{ReferenceConfig, ReferenceSettings, Resolver};
 use ibid::runtime::{Done, Found, FoundRow, Job};
-use ibid::session::{
-    Entry, Event, Header, Message, MessageKind, Millis, NewEvent, Payload, Role, Session,
-    SessionId, Source,
-};
+use ibid::session::{Header, Millis, Role, Session, SessionId};
 use ibid::tool::Tool;
-use ibid::tui::app::{App, Cmd, Msg};
-use ibid::tui::{Setup, Theme};
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
+use ibid::tui::app::{Cmd, Msg};
+use support::{Screen, prose, send, session};
 use tokio_util::sync::CancellationToken;
 
 const BOUND: Duration = Duration::from_millis(16);
 const ROUNDS: usize = 5;
-
-struct Screen {
-    app: App,
-    terminal: Terminal<TestBackend>,
-    now: i64,
-    longest: Duration,
-    steps: u32,
-    total: Duration,
-}
-
-impl Screen {
-    fn new(session: Session) -> Self {
-        let setup = Setup {
-            // Whose window is not known: what is sent here has no end.
-            chosen: RequestConfig::plain("long", "long").into(),
-            review: ReviewPolicy::Always,
-            titles: TitlePolicy::default(),
-            max_references: 3,
-            theme: Theme::of(ThemeName::Terminal),
-            zone: jiff::tz::TimeZone::UTC,
-        };
-        Self {
-            app: App::new(setup, session, None),
-            terminal: Terminal::new(TestBackend::new(120, 50)).unwrap(),
-            now: 0,
-            longest: Duration::ZERO,
-            steps: 0,
-            total: Duration::ZERO,
-        }
-    }
-
-    fn step<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let start = Instant::now();
-        let outcome = work(self);
-        let took = start.elapsed();
-        self.longest = self.longest.max(took);
-        self.total += took;
-        self.steps += 1;
-        outcome
-    }
-
-    fn update(&mut self, msg: Msg) -> Vec<Cmd> {
-        self.now += 1;
-        let now = Millis(self.now);
-        self.step(|screen| screen.app.update(msg, now))
-    }
-
-    fn draw(&mut self) {
-        self.step(|screen| {
-            let app = &mut screen.app;
-            screen.terminal.draw(|frame| app.draw(frame)).unwrap();
-        });
-    }
-
-    fn key(&mut self, code: KeyCode) -> Vec<Cmd> {
-        let key = KeyEvent::new(code, KeyModifiers::NONE);
-        let cmds = self.update(Msg::Terminal(TerminalEvent::Key(key)));
-        self.draw();
-        cmds
-    }
-}
-
-fn prose(bytes: usize) -> String {
-    "The login test fails once a day, and nobody has seen it fail twice in a row. "
-        .chars()
-        .cycle()
-        .take(bytes)
-        .collect()
-}
-
-fn session(messages: usize, bytes: usize) -> Session {
-    let mut session = Session::new(Header::new("target", Millis(0), Some("/work".to_owned())));
-    let text = prose(bytes);
-    for index in 0..messages {
-        let payload = if index.is_multiple_of(2) {
-            Payload::user(Message::person(&*text))
-        } else {
-            let source = Source::model("offline", "offline");
-            let content = vec![ibid::session::Block::text(&*text)];
-            let message = Message::new(Role::Assistant, source, content);
-            Payload::step(MessageKind::Assistant, message, 1, 1)
-        };
-        session.append(NewEvent::plain(Millis(1), payload)).unwrap();
-    }
-    session
-}
 
 /// A long session is gone on in: its state is made, drawn, and scrolled.
 fn resumed() -> Screen {
@@ -133,36 +44,6 @@ fn resumed() -> Screen {
     screen
 }
 
-/// The events of a write, as the store gives them back.
-fn logged(screen: &Screen, entries: Vec<Entry>) -> Vec<Arc<Event>> {
-    let mut session = screen.app.session().clone();
-    entries
-        .into_iter()
-        .map(|entry| session.append(entry.at(Millis(1))).unwrap())
-        .collect()
-}
-
-/// Sends what is in the composer and has it written.
-fn send(screen: &mut Screen) -> ibid::chat::Generation {
-    let mut cmds = screen.key(KeyCode::Enter);
-    loop {
-        let mut next = Vec::new();
-        for cmd in cmds {
-            match cmd {
-                Cmd::Job(Job::Chat(Effect::Log(generation, entries))) => {
-                    let events = logged(screen, entries);
-                    let event = ChatEvent::Logged(generation, Ok(events));
-                    next.extend(screen.update(Msg::Done(Done::Chat(event))));
-                }
-                Cmd::Job(Job::Chat(Effect::Ask(generation, ..))) => return generation,
-                _ => {}
-            }
-        }
-        assert!(!next.is_empty(), "nothing was asked");
-        cmds = next;
-    }
-}
-
 /// 5,000 deltas a second for two seconds, 60 frames a second, into a session
 /// of 10,000 messages.
 fn streaming() -> Screen {
@@ -170,8 +51,8 @@ fn streaming() -> Screen {
     screen.draw();
     screen.update(Msg::Terminal(TerminalEvent::Paste("go on".to_owned())));
     let generation = send(&mut screen);
-    (screen.longest, screen.total, screen.steps) = (Duration::ZERO, Duration::ZERO, 0);
-    for frame in 0..FRAMES {
+    screen.longest = Duration::ZERO;
+    for frame in 0..120 {
         for delta in 0..83 {
             let text = if delta % 40 == 0 { "\n\n" } else { "word " };
             let delta = Delta::Text(format!("{text}{frame} "));
@@ -181,9 +62,6 @@ fn streaming() -> Screen {
     }
     screen
 }
-
-/// How many frames an answer streams for, at 60 a second.
-const FRAMES: u32 = 120;
 
 /// Typing in front of a long text.
 fn typing() -> Screen {
@@ -343,13 +221,6 @@ fn main() {
         } else {
             "OVER"
         };
-        if name.starts_with("stream") {
-            let share = screen.total.as_secs_f64() / (f64::from(FRAMES) / 60.0);
-            println!(
-                "{name:46} takes {:.1} % of a core (bound 30)",
-                share * 100.0
-            );
-        }
         println!(
             "{name:46} longest {:7.2} ms  mean {:7.3} ms  ratio {:5.2}  {verdict}",
             screen.longest.as_secs_f64() * 1e3,

@@ -1,134 +1,363 @@
-//! A provider's stream against `curl -N` on the same loopback stream.
+//! What stands between a model's server and the screen.
 //!
-//! `cargo bench --bench stream` has a server in this process send the same
-//! chat completion, as fast as it is taken, to each connection: to `curl`, to
-//! [`HttpProvider`] with its deltas dropped, and to a bare socket, which is
-//! only read. They take turns, and the quickest of each counts. The ratio of
-//! the provider to `curl` should be at most 1.2. Without `curl` it compares
-//! with the socket alone, and says so.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
+//! `cargo bench --bench stream` prints three comparisons, all on this machine
+//! alone: an answer read by a provider beside `curl -N`; the work of the UI
+//! thread while 5,000 deltas a second come into a session of 10,000 messages;
+//! and the way from Enter to the request on the wire beside one fsync and one
+//! connection. Without `curl` the first has nothing to compare with and says so.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    reason = "a benchmark"
+)]
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/screen.rs"]
+mod screen;
+#[path = "support/server.rs"]
+mod server;
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt as _;
-use ibid::model::{Api, Delta, Endpoint, HttpProvider, Provider as _, Request};
-use ibid::session::Message;
+use crossterm::event::Event as TerminalEvent;
+use futures_util::StreamExt;
+use ibid::chat::{Chat, ChatEvent, Draft, Effect, ReviewPolicy};
+use ibid::library::{Library, StoredLogs};
+use ibid::model::{Api, Delta, Endpoint, HttpProvider, Models, Provider, Request, RequestConfig};
+use ibid::reference::ports::ModelRoute;
+use ibid::reference::{ReferenceConfig, ReferenceSettings};
+use ibid::runtime::{Done, Job, Runtime, Services, begin};
+use ibid::session::{Message, Millis, Session};
+use ibid::store::Home;
+use ibid::tui::app::{Cmd, Msg};
+use process::{Result, memory, processor_time};
+use rustix::time::ClockId;
+use screen::{Screen, prose, send, session};
+use server::{Pace, Server};
+use tokio::sync::mpsc::Receiver;
 
-/// Events of an answer, each of one word.
+/// How much longer than `curl` reading an answer may take.
+const STREAM_BOUND: f64 = 1.2;
+const STREAM_ROUNDS: usize = 9;
 const EVENTS: usize = 100_000;
-/// How often each reads the answer.
-const ROUNDS: usize = 7;
-/// The most that the provider may take, as a multiple of `curl`.
-const BAR: f64 = 1.2;
+const FRAME: Duration = Duration::from_millis(16);
+/// The share of a core that a fast answer may take.
+const SHARE_BOUND: f64 = 0.3;
+const EARLIER_TURNS: usize = 150;
+const TURNS: usize = 20;
 
-fn main() {
-    let body = body();
-    let address = serve(&body);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let mut best = [Duration::MAX; 3];
-    let mut has_curl = true;
-    for _ in 0..ROUNDS {
-        let (curl, there) = curl(&address);
-        has_curl &= there;
-        let took = [curl, runtime.block_on(provider(&address)), socket(&address)];
-        for (best, took) in best.iter_mut().zip(took) {
-            *best = took.min(*best);
-        }
+fn main() -> Result<()> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    for (name, pace) in [("all at once", Pace::Whole), ("one by one", Pace::Events)] {
+        raw_stream(&runtime, name, pace)?;
     }
-    let [curl, ours, socket] = best.map(|best| best.as_secs_f64() * 1e3);
-    println!(
-        "{EVENTS} events, {} MB; best of {ROUNDS}",
-        body.len() / 1_000_000
-    );
-    println!("  provider {ours:7.1} ms, to deltas");
-    println!("  socket   {socket:7.1} ms, only read");
-    if has_curl {
-        println!("  curl -N  {curl:7.1} ms, to nothing");
-        println!("provider takes {:.2} of curl (at most {BAR})", ours / curl);
-    } else {
-        println!("there is no curl here: nothing to compare with but the socket");
-    }
+    fast_answer()?;
+    runtime.block_on(enter_to_wire())
 }
 
-/// The answer as it is on the wire, without its head.
-fn body() -> Vec<u8> {
-    let mut body = Vec::new();
-    for event in 0..EVENTS {
-        writeln!(
-            body,
-            "data: {{\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\
-             \"model\":\"m\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\" word{event}\"}},\
-             \"finish_reason\":null}}]}}\n"
+/// The events of an answer of so many pieces of text.
+fn answer(pieces: usize) -> Vec<String> {
+    let event = |piece: usize| {
+        format!(
+            r#"{{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{{"index":0,"delta":{{"content":"word {piece} "}},"finish_reason":null}}]}}"#
         )
-        .unwrap();
-    }
-    body.extend_from_slice(
-        b"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
-          data: [DONE]\n\n",
-    );
-    body
+    };
+    let end = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+    let ends = [end.to_owned(), "[DONE]".to_owned()];
+    (0..pieces).map(event).chain(ends).collect()
 }
 
-/// Serves the answer to every connection, from threads of its own.
-fn serve(body: &[u8]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-    let answer: Arc<[u8]> = [head.as_bytes(), body].concat().into();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (mut stream, answer) = (stream.unwrap(), Arc::clone(&answer));
-            std::thread::spawn(move || {
-                // The request fits in one packet; what it says makes no difference.
-                let _ = stream.read(&mut [0; 16_384]);
-                let _ = stream.write_all(&answer);
-            });
-        }
-    });
-    address
-}
-
-/// How long `curl` takes, and whether there is one.
-fn curl(address: &str) -> (Duration, bool) {
-    let start = Instant::now();
-    let url = format!("http://{address}/chat/completions");
-    let status = Command::new("curl")
-        .args(["-sN", "--noproxy", "*", "-d", "{}", &url])
-        .stdout(Stdio::null())
-        .status();
-    (start.elapsed(), status.is_ok_and(|status| status.success()))
-}
-
-async fn provider(address: &str) -> Duration {
-    let mut endpoint = Endpoint::new("p", Api::OpenaiChat, format!("http://{address}"));
+fn provider(server: &Server) -> Result<HttpProvider> {
+    let mut endpoint = Endpoint::new("p", Api::OpenaiChat, &*server.base_url);
     endpoint.proxy = Some(String::new());
-    let provider = HttpProvider::new(endpoint).unwrap();
-    let hello = Arc::new(Message::person("hello"));
-    let request = Request::answer(provider.config("m"), vec![hello]);
-    let start = Instant::now();
-    let mut answer = provider.stream(request);
-    let mut words = 0;
-    while let Some(delta) = answer.next().await {
-        if let Delta::Text(text) = delta.unwrap() {
-            words += text.matches(' ').count();
-        }
-    }
-    assert_eq!(words, EVENTS);
-    start.elapsed()
+    Ok(HttpProvider::new(endpoint)?)
 }
 
-fn socket(address: &str) -> Duration {
+fn hello() -> Request {
+    let config = RequestConfig {
+        api: Some(Api::OpenaiChat),
+        ..RequestConfig::plain("p", "m")
+    };
+    Request::answer(config, vec![Arc::new(Message::person("hello"))])
+}
+
+/// An answer as fast as loopback gives it: `curl -N`, a provider, and a bare
+/// socket in turn.
+fn raw_stream(runtime: &tokio::runtime::Runtime, name: &str, pace: Pace) -> Result<()> {
+    let events = answer(EVENTS);
+    let bytes: usize = events.iter().map(|event| event.len() + 8).sum();
+    let server = Server::start(events, pace)?;
+    let provider = provider(&server)?;
+    let (mut curl, mut ours, mut socket) = (None, Duration::MAX, Duration::MAX);
+    let mut processor = Duration::MAX;
+    let has_curl = Command::new("curl").arg("-V").output().is_ok();
+    for round in 0..=STREAM_ROUNDS {
+        let before = processor_time(ClockId::ProcessCPUTime)?;
+        let start = Instant::now();
+        runtime.block_on(read_by(&provider))?;
+        let took = start.elapsed();
+        let used = processor_time(ClockId::ProcessCPUTime)?.saturating_sub(before);
+        let answered = server.served()?;
+        // The first makes the client, which later answers use.
+        if round == 0 {
+            continue;
+        }
+        ours = ours.min(took);
+        processor = processor.min(used.saturating_sub(answered.processor));
+        if has_curl {
+            let took = read_by_curl(&server)?;
+            curl = Some(curl.map_or(took, |least: Duration| least.min(took)));
+            server.served()?;
+        }
+        let start = Instant::now();
+        read_by_socket(&server, &answered.request)?;
+        socket = socket.min(start.elapsed());
+        server.served()?;
+    }
+    println!(
+        "{EVENTS} events, {} MB, sent {name}; best of {STREAM_ROUNDS}\n  \
+         provider {ours:?}, of the processor {processor:?}; bare socket {socket:?}",
+        bytes / 1_000_000,
+    );
+    match curl {
+        Some(curl) => println!(
+            "  curl -N {curl:?} with its start, ratio {:.2} (at most {STREAM_BOUND:.2})",
+            ours.div_duration_f64(curl)
+        ),
+        None => println!("  no ratio: curl is not installed"),
+    }
+    Ok(())
+}
+
+async fn read_by(provider: &HttpProvider) -> Result<()> {
+    let mut answer = provider.stream(hello());
+    let mut pieces = 0;
+    while let Some(piece) = answer.next().await {
+        pieces += usize::from(matches!(piece?, Delta::Text(_)));
+    }
+    assert!(pieces > 0, "no text came");
+    Ok(())
+}
+
+fn read_by_curl(server: &Server) -> Result<Duration> {
+    let body = String::from_utf8(hello().body().unwrap())?;
+    let url = format!("{}/chat/completions", server.base_url);
+    let mut command = Command::new("curl");
+    command
+        .args(["-sN", "--noproxy", "*", "-o", "/dev/null"])
+        .args(["-H", "content-type: application/json", "-d", &body, &url])
+        .stdin(Stdio::null());
     let start = Instant::now();
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(b"POST / HTTP/1.1\r\n\r\n").unwrap();
-    let mut buffer = vec![0; 1 << 16];
-    while stream.read(&mut buffer).unwrap() > 0 {}
-    start.elapsed()
+    let status = command.status()?;
+    let took = start.elapsed();
+    assert!(status.success(), "curl failed: {status}");
+    Ok(took)
+}
+
+/// Connects, asks, and reads all that comes.
+fn read_by_socket(server: &Server, request: &[u8]) -> Result<usize> {
+    let mut connection = TcpStream::connect(&server.address)?;
+    connection.set_nodelay(true)?;
+    connection.write_all(request)?;
+    let mut buffer = vec![0; 64 << 10];
+    let mut read = 0;
+    loop {
+        match connection.read(&mut buffer)? {
+            0 => return Ok(read),
+            some => read += some,
+        }
+    }
+}
+
+/// 5,000 deltas a second for ten seconds, 62 frames a second, into a session
+/// of 10,000 messages; every 150 ms what came is kept.
+fn fast_answer() -> Result<()> {
+    const SECONDS: u32 = 10;
+    let frames = Duration::from_secs(SECONDS.into()).as_millis() / FRAME.as_millis();
+    let mut screen = Screen::new(session(10_000, 1_000));
+    screen.draw();
+    screen.update(Msg::Terminal(TerminalEvent::Paste("go on".to_owned())));
+    let generation = send(&mut screen);
+    let mut log = screen.app.session().clone();
+    screen.longest = Duration::ZERO;
+    let (mut longest, mut text) = (Duration::ZERO, 0);
+    let (before, start) = (memory("VmRSS:")?, screen.total);
+    for frame in 0..frames {
+        let worked = screen.total;
+        for delta in 0..80 {
+            let text_of = if delta == 40 { "\n\n" } else { "word " };
+            let delta = format!("{text_of}{frame} ");
+            text += delta.len() as u64;
+            let event = ChatEvent::Delta(generation, Delta::Text(delta));
+            screen.update(Msg::Done(Done::Chat(event)));
+        }
+        if frame % 9 == 8 {
+            let cmds = screen.update(Msg::Done(Done::Chat(ChatEvent::Keep(generation))));
+            keep(&mut screen, &mut log, cmds);
+        }
+        screen.draw();
+        longest = longest.max(screen.total.saturating_sub(worked));
+    }
+    let work = screen.total.saturating_sub(start);
+    let grown = memory("VmRSS:")?.saturating_sub(before);
+    println!(
+        "5,000 deltas/s for {SECONDS} s into 10,000 messages, {} KB of text\n  \
+         longest frame {:.2} ms (at most {}), longest step {:.2} ms\n  \
+         {:.1} % of a core (at most {:.0} %), memory grows by {} KB",
+        text / 1_000,
+        longest.as_secs_f64() * 1e3,
+        FRAME.as_millis(),
+        screen.longest.as_secs_f64() * 1e3,
+        work.as_secs_f64() / f64::from(SECONDS) * 1e2,
+        SHARE_BOUND * 1e2,
+        grown / 1_000,
+    );
+    Ok(())
+}
+
+/// Answers what is to be written as the store does.
+fn keep(screen: &mut Screen, log: &mut Session, cmds: Vec<Cmd>) {
+    for cmd in cmds {
+        if let Cmd::Job(Job::Chat(Effect::Log(generation, entries))) = cmd {
+            let append = |entry: ibid::session::Entry| log.append(entry.at(Millis(1))).unwrap();
+            let events = entries.into_iter().map(append).collect();
+            let event = ChatEvent::Logged(generation, Ok(events));
+            screen.update(Msg::Done(Done::Chat(event)));
+        }
+    }
+}
+
+/// A conversation over a real home, and the way of one message.
+struct Talk {
+    chat: Chat,
+    runtime: Runtime,
+    done: Receiver<Done>,
+    log: PathBuf,
+    /// How long the log was when the model was asked.
+    logged: u64,
+}
+
+impl Talk {
+    fn start(home: &Home, provider: HttpProvider) -> Result<Self> {
+        let models = Models::new().with(Arc::new(provider));
+        let chosen = models.choose(&ModelRoute {
+            provider: "p".to_owned(),
+            model: "m".to_owned(),
+        });
+        let (slot, drafts, _) = begin(home, Some("/work".to_owned()))?;
+        let session = slot.session();
+        let library = Library::open(
+            Arc::new(StoredLogs::new(home.clone())),
+            Some(home.cache_file()),
+        );
+        let config = ReferenceConfig::new(ReferenceSettings::default())?;
+        let services = Services::new(home.clone(), library, models, config);
+        let (runtime, done) = Runtime::start(services, slot, drafts);
+        Ok(Self {
+            log: home.session_file(session.id()),
+            chat: Chat::new(session, chosen, ReviewPolicy::Never),
+            runtime,
+            done,
+            logged: 0,
+        })
+    }
+
+    /// Sends a message and takes its answer; gives when it was sent, and how
+    /// many bytes it added to the log before the model was asked.
+    async fn turn(&mut self, text: &str) -> Result<(Instant, u64)> {
+        let before = fs::metadata(&self.log).map_or(0, |log| log.len());
+        let draft = Draft::from_text(text);
+        let start = Instant::now();
+        self.on(ChatEvent::Send(draft))?;
+        while self.chat.is_busy() {
+            let done = self.done.recv().await.ok_or("the runtime is gone")?;
+            if let Done::Chat(event) = done {
+                self.on(event)?;
+            }
+        }
+        Ok((start, self.logged.saturating_sub(before)))
+    }
+
+    fn on(&mut self, event: ChatEvent) -> Result<()> {
+        for effect in self.chat.update(event) {
+            let asks = matches!(effect, Effect::Ask(..));
+            match effect {
+                Effect::ClearComposer => {}
+                Effect::Say(ref notice) if !notice.is_failure() => {}
+                Effect::RestoreDraft(_) | Effect::Say(_) => {
+                    return Err(format!("{effect:?}").into());
+                }
+                other => self.runtime.run(Job::Chat(other)),
+            }
+            if asks {
+                self.logged = fs::metadata(&self.log)?.len();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// From `ChatEvent::Send` until the server has read the request, beside one
+/// write with fsync and one connection that carry the same bytes.
+async fn enter_to_wire() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let home = Home::at(dir.path().join("home"));
+    let server = Server::start(answer(30), Pace::Whole)?;
+    let mut talk = Talk::start(&home, provider(&server)?)?;
+    let text = prose(300);
+    for _ in 0..EARLIER_TURNS {
+        talk.turn(&text).await?;
+        server.served()?;
+    }
+    let mut peer_log = File::create(talk.log.with_extension("peer"))?;
+    let (mut ours, mut peers) = (Vec::new(), Vec::new());
+    let (mut logged, mut sent) = (0, 0);
+    for _ in 0..TURNS {
+        let (start, bytes) = talk.turn(&text).await?;
+        let answered = server.served()?;
+        ours.push(answered.arrived.saturating_duration_since(start));
+        (logged, sent) = (bytes, answered.request.len());
+        let line = vec![b'x'; usize::try_from(bytes)?];
+        let start = Instant::now();
+        peer_log.write_all(&line)?;
+        peer_log.sync_data()?;
+        read_by_socket(&server, &answered.request)?;
+        peers.push(server.served()?.arrived.saturating_duration_since(start));
+    }
+    report(ours, peers, logged, sent, talk.chat.session());
+    drop(talk.done);
+    talk.runtime.finish().await;
+    Ok(())
+}
+
+fn report(
+    mut ours: Vec<Duration>,
+    mut peers: Vec<Duration>,
+    logged: u64,
+    sent: usize,
+    of: &Session,
+) {
+    ours.sort();
+    peers.sort();
+    println!(
+        "Enter to the request on the wire, {} messages, {logged} bytes logged, {} KB sent",
+        of.derive_messages().count(),
+        sent / 1_000,
+    );
+    for (name, at) in [("best", 0), ("median", TURNS / 2)] {
+        let (own, peer) = (ours[at], peers[at]);
+        println!(
+            "  {name} {own:?}, one fsync and one connection {peer:?}: ratio {:.2}, {:?} more",
+            own.div_duration_f64(peer),
+            own.saturating_sub(peer),
+        );
+    }
 }

@@ -1,16 +1,17 @@
 //! Reading a file in two ways side by side: what each takes, and how the peak
 //! of memory grows by the one.
 
-use std::error::Error;
-use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
+#[path = "process.rs"]
+mod process;
 
-pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
+pub use process::Result;
+use process::{memory, processor_time};
+use rustix::time::ClockId;
 
 /// What citing may take of memory beside the size of the file, in bytes.
 const MEMORY_ALLOWANCE: u64 = 64 << 20;
@@ -33,9 +34,9 @@ impl Race {
             return Ok(false);
         };
         let path = args.get(at + 1).ok_or("--peak needs a file")?;
-        let before = high_water()?;
+        let before = memory("VmHWM:")?;
         black_box((self.ours)(Path::new(path))?);
-        println!("{}", high_water()? - before);
+        println!("{}", memory("VmHWM:")? - before);
         Ok(true)
     }
 
@@ -104,12 +105,12 @@ impl Spent {
     };
 
     fn by(run: impl FnOnce() -> Result<usize>) -> Result<Self> {
-        let processor = processor_time()?;
+        let processor = processor_time(ClockId::ProcessCPUTime)?;
         let start = Instant::now();
         black_box(run()?);
         Ok(Self {
             time: start.elapsed(),
-            processor: processor_time()?.saturating_sub(processor),
+            processor: processor_time(ClockId::ProcessCPUTime)?.saturating_sub(processor),
         })
     }
 
@@ -119,19 +120,4 @@ impl Spent {
             processor: self.processor.min(other.processor),
         }
     }
-}
-
-fn processor_time() -> Result<Duration> {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Ok(Duration::try_from(time)?)
-}
-
-fn high_water() -> Result<u64> {
-    let status = fs::read_to_string("/proc/self/status")?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .ok_or("no VmHWM")?;
-    let kib: u64 = line.trim().trim_end_matches(" kB").parse()?;
-    Ok(kib * 1024)
 }

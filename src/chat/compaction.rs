@@ -103,12 +103,16 @@ impl Chat {
             return refuse("there is nothing to compact yet: the last turn stays as it is");
         };
         let hint = hint.map(str::trim).filter(|hint| !hint.is_empty());
+        let instruction = instruction::instruction(hint);
+        if let Some(too_long) = self.too_long_to_compact(plan.sent, &instruction) {
+            return vec![Effect::Say(too_long)];
+        }
         let turn = self.turn();
         let header = RequestHeader::beside(
             (turn, self.chosen.config.clone()),
             Purpose::Summary,
             plan.sent,
-            instruction::instruction(hint),
+            instruction,
         );
         let job = Job {
             id: uuid::Uuid::now_v7().to_string(),

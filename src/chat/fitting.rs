@@ -22,12 +22,8 @@ impl Chat {
     pub(super) fn too_long(&self, kept: usize, new: &[Arc<Message>]) -> Option<Notice> {
         let window = self.chosen.context_window.filter(|window| *window > 0)?;
         let answer = for_an_answer(&self.chosen, window);
-        let old = counted(
-            self.session.surface().take(kept),
-            &self.chosen.config.route(),
-        );
         let size = |message: &Arc<Message>| tokens::of_message(message);
-        let asked = old.saturating_add(new.iter().map(size).sum());
+        let asked = self.tokens_of(kept, new.iter().map(size).sum());
         if asked <= window.saturating_sub(answer) {
             return None;
         }
@@ -37,19 +33,49 @@ impl Chat {
             0 => "write less".to_owned(),
             cited => format!("cite less (about {} of them)", thousands(cited)),
         };
-        Some(Notice::Failed(Failure {
-            code: TOO_LONG.to_owned(),
-            message: format!(
-                "this would send about {} tokens of the {} that model {:?} takes, with {} for \
+        Some(refused(format!(
+            "this would send about {} tokens of the {} that model {:?} takes, with {} for \
                  its answer; {cite_less}, compact the session (/compact), or choose a model \
                  with a larger window (Ctrl-L)",
-                thousands(asked),
-                thousands(window),
-                self.chosen.config.model,
-                thousands(answer),
-            ),
-        }))
+            thousands(asked),
+            thousands(window),
+            self.chosen.config.model,
+            thousands(answer),
+        )))
     }
+
+    /// Why the first `kept` messages of the surface can't be summarised: with
+    /// this instruction alone they are longer than the chosen model takes. A
+    /// server that cuts what does not fit would tell of the rest only, and
+    /// that would stand for all of it. No room is kept free: a conversation is
+    /// compacted when there is little left.
+    pub(super) fn too_long_to_compact(&self, kept: usize, instruction: &Message) -> Option<Notice> {
+        let window = self.chosen.context_window.filter(|window| *window > 0)?;
+        let asked = self.tokens_of(kept, tokens::of_message(instruction));
+        if asked <= window {
+            return None;
+        }
+        Some(refused(format!(
+            "a summary needs all of the conversation, about {} tokens, and model {:?} takes {}; \
+             choose a model with a larger window (Ctrl-L), and compact then",
+            thousands(asked),
+            self.chosen.config.model,
+            thousands(window),
+        )))
+    }
+
+    /// About how many tokens the first messages of the surface take, and more.
+    fn tokens_of(&self, kept: usize, more: u64) -> u64 {
+        let surface = self.session.surface().take(kept);
+        counted(surface, &self.chosen.config.route()).saturating_add(more)
+    }
+}
+
+fn refused(message: String) -> Notice {
+    Notice::Failed(Failure {
+        code: TOO_LONG.to_owned(),
+        message,
+    })
 }
 
 /// The code of a request that was not sent as the model's window is too small.

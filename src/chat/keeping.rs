@@ -25,6 +25,8 @@ pub(super) struct Keeping {
     /// The write under way, and how much it writes.
     asked: Option<(Generation, Kept)>,
     kept: Kept,
+    /// It was time to write again while that write was under way.
+    due: Option<Generation>,
     /// The person was told that it can't be written.
     told: bool,
 }
@@ -44,18 +46,20 @@ impl Keeping {
     /// The next answer begins.
     pub(super) fn begin(&mut self) {
         self.kept = Kept::default();
+        self.due = None;
         self.told = false;
     }
 }
 
 impl Chat {
-    /// Writes what came since the last time. While a write is under way the
-    /// next one waits for its turn to come again.
+    /// Writes what came since the last time: at once, or when the write that is
+    /// under way has ended.
     pub(super) fn keep(&mut self, asked: Generation) -> Vec<Effect> {
         let Some((of, received)) = self.kept_by(asked) else {
             return Vec::new();
         };
         if self.keeping.asked.is_some() {
+            self.keeping.due = Some(asked);
             return Vec::new();
         }
         let kept = self.keeping.kept;
@@ -115,7 +119,11 @@ impl Chat {
         match outcome {
             Ok(events) => {
                 self.keeping.kept = now;
-                self.absorb(events)
+                let mut effects = self.absorb(events);
+                if let Some(due) = self.keeping.due.take() {
+                    effects.extend(self.keep(due));
+                }
+                effects
             }
             Err(_) if self.keeping.told => Vec::new(),
             Err(failure) => {

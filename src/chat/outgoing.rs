@@ -393,7 +393,10 @@ impl Chat {
                     self.revising = None;
                 }
                 let mut effects = self.absorb(events);
-                effects.extend(self.ask(header, instead, cancelled));
+                // Never over another surface than the one in the log.
+                if effects.is_empty() {
+                    effects.extend(self.ask(header, instead, cancelled));
+                }
                 effects
             }
             Err(failure) => {

@@ -231,11 +231,13 @@ fn persons_words(session: &Session) -> String {
         let context = messages.peek().map(|next| &next.source);
         let context = context.filter(|source| source.is_session_reference());
         let cited = context.and_then(|source| source.rest.get("references"));
-        for reference in cited.and_then(Value::as_array).into_iter().flatten() {
-            let label = reference.get("label").and_then(Value::as_str);
-            if let Some(label) = label.filter(|label| !label.is_empty()) {
-                text = text.replace(&format!("@{label}"), "@…");
-            }
+        let references = cited.and_then(Value::as_array).into_iter().flatten();
+        let labels = references.filter_map(|reference| reference.get("label")?.as_str());
+        let mut labels: Vec<&str> = labels.filter(|label| !label.is_empty()).collect();
+        // One may be the beginning of another.
+        labels.sort_unstable_by_key(|label| std::cmp::Reverse(label.len()));
+        for label in labels {
+            text = text.replace(&format!("@{label}"), "@…");
         }
         if !words.is_empty() {
             words.push('\n');

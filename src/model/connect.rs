@@ -54,25 +54,15 @@ fn wrong(endpoint: &Endpoint, what: impl Into<String>) -> ModelError {
 }
 
 fn base_url(endpoint: &Endpoint) -> Result<Url, ModelError> {
-    let url = Url::parse(&endpoint.base_url).map_err(|error| {
-        wrong(
-            endpoint,
-            format!(
-                "\"base-url\" {:?} is no address ({error})",
-                endpoint.base_url
-            ),
-        )
-    })?;
-    // What holds a password is not repeated.
+    // It may hold a password or a key, so it is not repeated.
+    let url = Url::parse(&endpoint.base_url)
+        .map_err(|error| wrong(endpoint, format!("\"base-url\" is no address ({error})")))?;
     if !url.username().is_empty() || url.password().is_some() {
         let what = "\"base-url\" holds a name or a password; set a header instead";
         return Err(wrong(endpoint, what));
     }
     if !matches!(url.scheme(), "http" | "https") || url.query().is_some() {
-        let what = format!(
-            "\"base-url\" {:?} must be an address with http or https, without \"?\"",
-            endpoint.base_url
-        );
+        let what = "\"base-url\" must be an address with http or https, without \"?\"";
         return Err(wrong(endpoint, what));
     }
     Ok(url)

@@ -200,11 +200,23 @@ fn standing_instructions_stay_in_front() {
 #[test]
 fn a_last_turn_that_fills_the_window_is_compacted_too() {
     let mut turn = talked(2);
+    turn.say(Payload::user(Message::person("long ".repeat(600))));
+    turn.say(answer("yes", None));
+    turn.chat = turn.world.chat(ReviewPolicy::Never);
     let mut small = chosen();
-    small.context_window = Some(200);
+    small.context_window = Some(3_000);
     turn.on(ChatEvent::UseModel(small));
     turn.compacted("sum");
     assert_eq!(turn.messages().len(), 1);
+}
+
+#[test]
+fn what_is_longer_than_the_window_is_not_summarised_in_part() {
+    let mut turn = talked(2);
+    let mut tiny = chosen();
+    tiny.context_window = Some(20);
+    turn.on(ChatEvent::UseModel(tiny));
+    assert_eq!(turn.on(ChatEvent::Compact(None)), ["say CHAT_TOO_LONG"]);
 }
 
 #[test]

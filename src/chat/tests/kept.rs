@@ -55,11 +55,29 @@ fn one_write_is_under_way_at_a_time_and_the_answer_may_end_before_it() {
     );
     turn.on(ChatEvent::AnswerEnded(asked, None));
     let end = turn.world.log(&turn.effects);
-    turn.on(written);
+    assert!(
+        turn.on(written).is_empty(),
+        "the whole answer is on its way"
+    );
     turn.on(end);
     assert_eq!(turn.messages(), ["hello", "two things"]);
     assert_eq!(turn.chat.session().events(), turn.world.log.events());
     assert!(!turn.chat.is_busy());
+}
+
+#[test]
+fn what_came_while_a_write_was_under_way_is_written_right_after_it() {
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    let asked = turn.asked();
+    turn.on(text(asked, "two "));
+    turn.on(ChatEvent::Keep(asked));
+    let written = turn.world.log(&turn.effects);
+    turn.on(text(asked, "things"));
+    turn.on(ChatEvent::Keep(asked));
+    // The model says nothing more for a while.
+    assert_eq!(turn.on(written), [DELTA]);
+    turn.log();
+    assert_eq!(deltas(&turn)[1]["text"], "things");
 }
 
 #[test]

@@ -71,7 +71,10 @@ impl App {
                 (!cmds.is_empty()).then_some(cmds)
             }
             Command::Export => self.export_open(argument),
-            Command::Retry => Some(self.chat(ChatEvent::Regenerate)),
+            Command::Retry => {
+                let cmds = self.chat(ChatEvent::Regenerate);
+                (!cmds.is_empty()).then_some(cmds)
+            }
             Command::Edit => self.list_prompts(),
             Command::Branches => self.list_branches(),
             Command::Theme => self.change_theme(argument),

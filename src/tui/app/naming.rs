@@ -3,9 +3,9 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::{App, Cmd};
-use crate::chat::ChatEvent;
+use crate::chat::{ChatEvent, Notice};
 use crate::runtime::Job;
-use crate::session::SessionId;
+use crate::session::{SessionId, title};
 use crate::tool::Tool;
 use crate::tui::keymap::Action;
 use crate::tui::listed::Listed;
@@ -64,6 +64,11 @@ impl App {
     fn give_title(&mut self, Naming { id, title }: Naming) -> Vec<Cmd> {
         if id == *self.chat.session().id() {
             return self.chat(ChatEvent::Rename(title));
+        }
+        if title::normalise(&title, title::MAX_TITLE_BYTES).is_empty() {
+            let nothing = "a title needs a letter that can be seen; nothing was renamed";
+            self.notice = Some(Notice::Info(nothing.to_owned()));
+            return Vec::new();
         }
         vec![Cmd::Job(Job::Rename(id, title))]
     }

@@ -91,10 +91,14 @@ fn left(session: &Session) -> Vec<(Seq, Vec<Arc<Event>>)> {
 #[must_use]
 pub fn leaves(event: &Event) -> bool {
     matches!(event.surface_op, Some(SurfaceOp::Replace { .. }))
-        && event
-            .message()
-            .is_some_and(|message| !message.source.is_checkpoint())
+        && event.message().is_some_and(|message| {
+            !message.source.is_checkpoint() || message.rest.contains_key(AGAIN)
+        })
 }
+
+/// What a summary that is written again has beside what it says: it takes the
+/// place of another way, and sums nothing up there.
+const AGAIN: &str = "again";
 
 /// How many messages two surfaces have in common from their beginning on.
 fn shared(one: &[Arc<Event>], other: &[Arc<Event>]) -> usize {
@@ -175,8 +179,12 @@ fn again(event: &Event) -> Option<Payload> {
     else {
         return None;
     };
+    let mut rest = message.rest.clone();
+    if message.source.is_checkpoint() {
+        rest.insert(AGAIN.to_owned(), true.into());
+    }
     let copy = Message {
-        rest: message.rest.clone(),
+        rest,
         ..Message::new(
             message.role,
             message.source.clone(),

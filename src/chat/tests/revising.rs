@@ -226,6 +226,34 @@ fn a_way_that_goes_on_in_another_is_told_once() {
 }
 
 #[test]
+fn a_compacted_way_can_be_gone_back_to_and_from_it_too() {
+    let mut turn = conversation();
+    revise(&mut turn, "one");
+    say(&mut turn, "eins", "1");
+    say(&mut turn, "zwei", "2");
+    say(&mut turn, "drei", "3");
+    turn.on(ChatEvent::Compact(None));
+    turn.log();
+    let summary = asked(&turn.effects);
+    turn.on(text(summary, "counted"));
+    turn.on(ChatEvent::AnswerEnded(summary, None));
+    turn.log();
+    let compacted = turn.messages();
+
+    let left = branches(turn.chat.session());
+    let old = left.iter().find(|b| b.words() == "one").unwrap().left_by;
+    turn.on(ChatEvent::GoBack(old));
+    turn.log();
+    say(&mut turn, "four", "4");
+    let left = branches(turn.chat.session());
+    turn.on(ChatEvent::GoBack(left[0].left_by));
+    turn.log();
+    assert_eq!(turn.messages(), compacted);
+    let left = branches(turn.chat.session());
+    assert!(left.iter().any(|b| b.messages.len() == 8), "with \"four\"");
+}
+
+#[test]
 fn an_answer_that_was_asked_for_again_is_a_way_too() {
     let mut turn = conversation();
     turn.on(ChatEvent::Regenerate);

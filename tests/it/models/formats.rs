@@ -154,7 +154,7 @@ async fn dropping_an_answer_ends_the_connection() {
     let provider = provider(endpoint(Api::OpenaiChat, &server.url));
     let mut answer = provider.stream(request());
     let first = answer.next().await.unwrap().unwrap();
-    assert_eq!(first, Delta::Text("h\u{1f642}".to_owned()));
+    assert_eq!(first, Delta::Text("h\u{1f642}i\n".to_owned()));
     drop(answer);
     server.is_left_by(1).await;
 }

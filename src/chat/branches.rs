@@ -126,14 +126,7 @@ impl Chat {
     /// Goes back to a way that was left: what only it has is written again, in
     /// place of what only the conversation has as it is.
     pub(super) fn go_back(&mut self, left_by: Seq) -> Vec<Effect> {
-        let refused = if self.is_busy() {
-            Some("something is under way; Esc stops it")
-        } else if self.unsaved.is_some() {
-            Some("the last answer is not saved: Esc tries to save it")
-        } else {
-            None
-        };
-        if let Some(refused) = refused {
+        if let Some(refused) = self.not_now() {
             return vec![Effect::Say(Notice::Info(refused.to_owned()))];
         }
         let branches = branches(&self.session);

@@ -18,17 +18,21 @@ struct Again {
 }
 
 impl Chat {
-    /// Asks again for the last answer, which stays until the new one is whole;
-    /// or for the answer that never came.
-    pub(super) fn regenerate(&mut self) -> Vec<Effect> {
-        let refused = if self.is_busy() {
+    /// Why what was said can't be taken up again at this moment.
+    pub(super) fn not_now(&self) -> Option<&'static str> {
+        if self.is_busy() {
             Some("something is under way already; Esc stops it")
         } else if self.unsaved.is_some() {
             Some("the last answer is not saved: Esc tries to save it")
         } else {
             None
-        };
-        if let Some(refused) = refused {
+        }
+    }
+
+    /// Asks again for the last answer, which stays until the new one is whole;
+    /// or for the answer that never came.
+    pub(super) fn regenerate(&mut self) -> Vec<Effect> {
+        if let Some(refused) = self.not_now() {
             return vec![Effect::Say(Notice::Info(refused.to_owned()))];
         }
         let surface: Vec<_> = self.session.surface().map(Arc::clone).collect();

@@ -47,7 +47,7 @@ pub use catalogue::{
 };
 pub use configured::Configured;
 pub use endpoint::{Api, Endpoint, ExposeSecret, FixedKey, KeySource, Options, SecretString};
-pub use error::{ErrorClass, ModelError, NetworkFault, TimeLimit, Told};
+pub use error::{ModelError, NetworkFault, TimeLimit, Told};
 pub use key::{Access, KeyError, KeyPlace, KeyStanding, PlacedKey};
 pub use provider::HttpProvider;
 pub use request::{Chosen, Purpose, Request, RequestConfig};

@@ -233,22 +233,6 @@ impl fmt::Display for TimeLimit {
     }
 }
 
-/// The kinds of errors that a caller tells apart, by exit code for one.
-/// Calling off is none: it drops the stream, and no error comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ErrorClass {
-    /// Who asks, or what they may.
-    Auth,
-    /// Too much was asked, for now or until it is paid for.
-    RateLimit,
-    /// The way to the server, a time limit, or an answer that broke off.
-    Network,
-    /// The model or its provider would not answer.
-    Refused,
-    /// All others.
-    Other,
-}
-
 impl ModelError {
     /// The stable code.
     #[must_use]
@@ -270,28 +254,6 @@ impl ModelError {
             Self::Timeout { .. } => "MODEL_TIMEOUT",
             Self::BadResponse(_) => "MODEL_BAD_RESPONSE",
             Self::Failed { .. } => "MODEL_FAILED",
-        }
-    }
-
-    /// Its kind.
-    #[must_use]
-    pub fn class(&self) -> ErrorClass {
-        match self {
-            Self::Key { .. } | Self::Auth(_) => ErrorClass::Auth,
-            Self::RateLimited { .. } | Self::Quota(_) => ErrorClass::RateLimit,
-            Self::Network { .. }
-            | Self::Timeout { .. }
-            | Self::StreamEnded { .. }
-            | Self::Overloaded { .. } => ErrorClass::Network,
-            Self::Refused(_) => ErrorClass::Refused,
-            Self::NoAdapter { .. }
-            | Self::NotFound { .. }
-            | Self::Missing(_)
-            | Self::Endpoint { .. }
-            | Self::TooLong(_)
-            | Self::Rejected(_)
-            | Self::BadResponse(_)
-            | Self::Failed { .. } => ErrorClass::Other,
         }
     }
 }

@@ -261,6 +261,13 @@ impl Chat {
         Some(&self.answer.received().or(unsaved)?.from)
     }
 
+    /// Whether a request failed and is made again, and nothing has come of that
+    /// yet.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.answer.is_waiting() || self.compaction.is_waiting()
+    }
+
     /// Whether anything is under way: a message, an answer, a summary, or a
     /// title that the person chose.
     #[must_use]

@@ -99,7 +99,7 @@ pub struct Waiting {
     pub wait: Duration,
     /// The stable code of what went wrong.
     pub code: &'static str,
-    /// What went wrong, for people.
+    /// What went wrong, for people, who need do nothing about it.
     pub why: String,
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::TURN_END;
 use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, RequestHeader};
+use crate::figures;
 use crate::model::{Delta, FinishReason, ModelError, Usage, Waiting};
 use crate::reference::ports::ModelRoute;
 use crate::session::{Block, Entry, Event, Message, MessageKind, Payload, Role, Seq, Source};
@@ -45,6 +46,8 @@ pub(super) struct Received {
     pub(super) reasoning: String,
     pub(super) usage: Option<Usage>,
     pub(super) finish: Option<FinishReason>,
+    /// The last that was heard is that the request is made again.
+    pub(super) is_waiting: bool,
 }
 
 impl Received {
@@ -57,11 +60,13 @@ impl Received {
             reasoning: String::new(),
             usage: None,
             finish: None,
+            is_waiting: false,
         }
     }
 
     /// Takes in a piece of the answer. Gives back what is no part of it.
     pub(super) fn take(&mut self, delta: Delta) -> Option<Waiting> {
+        self.is_waiting = matches!(delta, Delta::Waiting(_));
         match delta {
             Delta::Text(text) => self.text.push_str(&text),
             Delta::Reasoning(text) => self.reasoning.push_str(&text),
@@ -90,6 +95,10 @@ impl Answer {
         !matches!(self, Self::None)
     }
 
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self, Self::Streaming { received, .. } if received.is_waiting)
+    }
+
     pub(super) fn is_saved_by(&self, asked: Generation) -> bool {
         matches!(self, Self::Saving { generation, .. } if *generation == asked)
     }
@@ -97,10 +106,10 @@ impl Answer {
 
 /// Says that the model is asked again after a while.
 pub(super) fn waits(waiting: &Waiting) -> Effect {
-    let seconds = waiting.wait.as_secs_f64().ceil();
+    let wait = figures::wait(waiting.wait);
     let why = &waiting.why;
     Effect::Say(Notice::Info(format!(
-        "{why}; asking again in {seconds} s (Esc stops)"
+        "{why}; asking again in {wait} (Esc stops)"
     )))
 }
 
@@ -162,6 +171,7 @@ impl Chat {
                 let mut effects = vec![Effect::Say(Notice::Info(
                     "the model ended its turn without an answer".to_owned(),
                 ))];
+                effects.extend(self.take_back_waiting());
                 effects.extend(self.save_answer(received, &Outcome::Interrupted));
                 effects
             }
@@ -169,6 +179,7 @@ impl Chat {
             Some(error) => {
                 let failure = Failure::from(&error);
                 let mut effects = vec![Effect::Say(Notice::Failed(failure.clone()))];
+                effects.extend(self.take_back_waiting());
                 effects.extend(self.save_answer(received, &Outcome::Failed(failure)));
                 effects
             }
@@ -214,6 +225,9 @@ impl Chat {
         end.insert("outcome".to_owned(), outcome.word().into());
         if let Some(finish) = received.finish {
             end.insert(FINISH.to_owned(), finish.as_str().into());
+        }
+        if let Outcome::Failed(failure) = outcome {
+            end.insert("error".to_owned(), json!({"code": failure.code}));
         }
         entries.push(Payload::log_only(TURN_END, Value::Object(end)).into());
         self.save(Unsaved {

@@ -80,6 +80,10 @@ impl Compaction {
         matches!(self, Self::Streaming { generation, .. } if *generation == asked)
     }
 
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self, Self::Streaming { received, .. } if received.is_waiting)
+    }
+
     /// The summary so far.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
@@ -207,13 +211,15 @@ impl Chat {
 
     pub(super) fn summary_delta(&mut self, delta: Delta) -> Vec<Effect> {
         // How the model came to its summary is of no use later.
-        if let Compaction::Streaming { received, .. } = &mut self.compaction
-            && !matches!(delta, Delta::Reasoning(_))
-        {
-            let waiting = received.take(delta);
-            return waiting.as_ref().map(waits).into_iter().collect();
+        let Compaction::Streaming { received, .. } = &mut self.compaction else {
+            return Vec::new();
+        };
+        if matches!(delta, Delta::Reasoning(_)) {
+            received.is_waiting = false;
+            return Vec::new();
         }
-        Vec::new()
+        let waiting = received.take(delta);
+        waiting.as_ref().map(waits).into_iter().collect()
     }
 
     pub(super) fn summary_ended(&mut self, error: Option<&ModelError>) -> Vec<Effect> {

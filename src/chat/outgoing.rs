@@ -289,6 +289,18 @@ impl Chat {
         }
     }
 
+    /// Gives back what waited for an answer that failed: it was written for one
+    /// that never came, so the person decides.
+    pub(super) fn take_back_waiting(&mut self) -> Vec<Effect> {
+        match std::mem::take(&mut self.outgoing) {
+            Outgoing::Waiting { draft, step } => give_up(draft, &step),
+            other => {
+                self.outgoing = other;
+                Vec::new()
+            }
+        }
+    }
+
     pub(super) fn rechecked(
         &mut self,
         generation: Generation,

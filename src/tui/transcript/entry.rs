@@ -159,13 +159,31 @@ fn attempt(data: &Value) -> Vec<Piece> {
         let text: Text = text.into();
         pieces.extend(shared(Kind::Text, &text, 0..text.len()));
     }
-    pieces.push(Piece::own(Kind::Interrupted, "interrupted"));
+    let how = ended_by(data);
+    pieces.push(Piece::own(
+        Kind::Interrupted,
+        format!("{how} · the model does not see it"),
+    ));
     pieces
 }
 
-/// What stands where an answer was under way when the program was ended.
-pub(super) fn unanswered() -> Piece {
-    Piece::own(Kind::Interrupted, "interrupted · no answer was kept")
+/// How an answer that is not whole came to its end: an error is told apart
+/// from a person, or the end of the program.
+fn ended_by(data: &Value) -> String {
+    let code = data.pointer("/error/code").and_then(Value::as_str);
+    match code {
+        Some(code) => format!("broke off [{code}]"),
+        None => "interrupted".to_owned(),
+    }
+}
+
+/// What stands where an answer was asked for and nothing of it came.
+pub(super) fn unanswered(code: Option<&str>) -> Piece {
+    let how = match code {
+        Some(code) => format!("failed [{code}] · no answer came"),
+        None => "interrupted · no answer was kept".to_owned(),
+    };
+    Piece::own(Kind::Interrupted, how)
 }
 
 /// One piece for each session that a context message cites.

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use answer::{Answer, Unsaved};
 pub use branches::{Branch, branches, leaves};
 use compaction::Compaction;
-pub use compaction::{COMPACT_END, COMPACT_START, is_of_summary};
+pub use compaction::{COMPACT_END, COMPACT_START, KEPT, is_of_summary};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use keeping::Keeping;
 pub use keeping::unfinished;

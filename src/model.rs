@@ -164,6 +164,15 @@ pub trait Provider: Send + Sync {
         Access::NotNeeded
     }
 
+    /// Gets its key, if it needs one, so that a request finds it there. Asks no
+    /// server.
+    ///
+    /// # Errors
+    /// `MODEL_KEY` where there is none, and that of settings which can't be used.
+    fn get_key(&self) -> BoxFuture<'_, Result<(), ModelError>> {
+        Box::pin(ready(Ok(())))
+    }
+
     /// How a model of it is asked, as the settings are now. Asks nobody.
     fn config(&self, model: &str) -> RequestConfig {
         RequestConfig::plain(self.name(), model)

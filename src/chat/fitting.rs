@@ -35,8 +35,8 @@ impl Chat {
         };
         Some(refused(format!(
             "this would send about {} tokens of the {} that model {:?} takes, with {} for \
-                 its answer; {cite_less}, compact the session (/compact), or choose a model \
-                 with a larger window (Ctrl-L)",
+                 its answer; {cite_less}, compact the session with /compact in the chat, or \
+                 choose a model with a larger window",
             thousands(asked),
             thousands(window),
             self.chosen.config.model,

@@ -70,8 +70,14 @@ fn route(written: &str) -> Result<ModelRoute, String> {
 
 pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let outcome = ask(args, out);
-    if let Err(CliError::Failed { code, message, .. }) = &outcome
+    // Wrong arguments are no event: most of them are known before any event is.
+    if let Err(CliError::Failed {
+        code,
+        message,
+        exit,
+    }) = &outcome
         && out.is_json()
+        && *exit != exit::USAGE
     {
         out.json(&json!({"type": "error", "code": code, "message": message}))?;
     }
@@ -96,7 +102,7 @@ fn ask(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let draft = prompt.citing(cited);
     let (slot, draft_file, note) = place(&home, id.as_ref())?;
     let route = chosen(args.model.as_ref(), &slot.session(), &config);
-    models.provider(&route.provider)?;
+    let provider = models.provider(&route.provider)?;
     let services = Services::new(home, library, models, config.references.clone());
     let chosen = services.models.choose(&route);
     let mut voice = Voice::new(out);
@@ -104,6 +110,8 @@ fn ask(args: &Args, out: &mut Output) -> Result<(), CliError> {
         voice.notice(&note)?;
     }
     super::block_on(async {
+        // Without a key there is nothing to ask, and nothing to keep.
+        provider.get_key().await?;
         let turn = Turn::start(services, slot, draft_file, chosen, voice)?;
         turn.run(draft).await
     })?

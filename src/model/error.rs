@@ -37,7 +37,8 @@ pub enum ModelError {
     },
     /// The answer stopped coming before its end.
     #[error(
-        "the answer of model {model:?} ({provider:?}) broke off before its end; {}", WHOLE_ONE
+        "the answer of model {model:?} ({provider:?}) broke off before its end; {}",
+        WHOLE_ONE
     )]
     StreamEnded {
         /// The provider's name.

@@ -1,7 +1,7 @@
 //! One turn, driven to its end: the conversation and the runtime of the screen,
 //! with signals in place of keys.
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
 use super::seen::Seen;
@@ -10,6 +10,7 @@ use crate::chat::{Chat, ChatEvent, Draft, Effect, ReviewPolicy};
 use crate::cli::CliError;
 use crate::model::{Chosen, Delta};
 use crate::runtime::{Done, Job, Runtime, Services, Slot};
+use crate::signals::Ends;
 use crate::store::DraftFile;
 
 /// A turn under way.
@@ -17,7 +18,7 @@ pub(super) struct Turn<'o> {
     chat: Chat,
     runtime: Runtime,
     done: mpsc::Receiver<Done>,
-    signals: Signals,
+    signals: Ends,
     seen: Seen<'o>,
     /// It was called off because nobody can be told of it.
     is_left: bool,
@@ -32,7 +33,7 @@ impl<'o> Turn<'o> {
         chosen: Chosen,
         voice: Voice<'o>,
     ) -> Result<Self, CliError> {
-        let signals = Signals::listen().map_err(|error| {
+        let signals = Ends::listen(&CALLING_OFF).map_err(|error| {
             CliError::new("NO_SIGNALS", format!("signals can't be heard: {error}"))
         })?;
         let is_new = matches!(slot, Slot::New(_));
@@ -115,26 +116,8 @@ impl<'o> Turn<'o> {
 }
 
 /// The signals that call a turn off.
-struct Signals([(i32, Signal); 3]);
-
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        let listen =
-            |kind: SignalKind| Ok::<_, std::io::Error>((kind.as_raw_value(), signal(kind)?));
-        Ok(Self([
-            listen(SignalKind::interrupt())?,
-            listen(SignalKind::terminate())?,
-            listen(SignalKind::hangup())?,
-        ]))
-    }
-
-    /// Waits for one of them, and gives its number.
-    async fn recv(&mut self) -> i32 {
-        let Self([a, b, c]) = self;
-        tokio::select! {
-            _ = a.1.recv() => a.0,
-            _ = b.1.recv() => b.0,
-            _ = c.1.recv() => c.0,
-        }
-    }
-}
+const CALLING_OFF: [SignalKind; 3] = [
+    SignalKind::hangup(),
+    SignalKind::interrupt(),
+    SignalKind::terminate(),
+];

@@ -176,7 +176,9 @@ async fn a_commands_words_are_never_read_by_a_shell() {
 
 #[tokio::test]
 async fn a_command_that_fails_tells_how_and_nothing_of_what_it_said() {
-    let key = shell(&format!("echo {SECRET}; echo 'no entry {SECRET}' >&2; exit 3"));
+    let key = shell(&format!(
+        "echo {SECRET}; echo 'no entry {SECRET}' >&2; exit 3"
+    ));
     let error = refused(&key).await;
     assert_eq!(error.code(), "KEY_COMMAND");
     let text = error.to_string();

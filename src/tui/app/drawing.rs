@@ -22,10 +22,8 @@ impl App {
         let who = self.chat.answering().map(|route| route.provider.clone());
         let mut who = who.unwrap_or_default();
         let spinner = human::spinner(self.now);
-        let goes_on = |how| match self.chat.is_waiting() {
-            true => format!("{spinner} {WAITING}"),
-            false => format!("{spinner} {how}"),
-        };
+        let is_waiting = self.chat.is_waiting();
+        let goes_on = |how| format!("{spinner} {}", if is_waiting { WAITING } else { how });
         let (text, mark) = match (self.chat.partial_answer(), self.chat.compacting()) {
             (Some(text), _) => (Some(text), goes_on("streaming")),
             (None, Some(text)) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::chat::{ATTEMPT, FINISH, is_of_summary};
+use crate::chat::{ATTEMPT, FINISH, KEPT, is_of_summary};
 use crate::model::FinishReason;
 use crate::reference::frame::TAG;
 use crate::reference::mention;
@@ -119,7 +119,13 @@ fn checkpoint(event: &Arc<Event>, message: &Message) -> Vec<Piece> {
         Some(seqs @ [_, ..]) => counted(seqs.len(), "earlier message"),
         _ => "earlier messages".to_owned(),
     };
-    let rule = format!("── {what} compacted into this summary ──");
+    let kept = message.source.rest.get(KEPT).and_then(Value::as_u64);
+    let but = match kept {
+        None | Some(0) => String::new(),
+        Some(1) => ", but for the last one above it".to_owned(),
+        Some(kept) => format!(", but for the last {kept} above it"),
+    };
+    let rule = format!("── {what} compacted into this summary{but} ──");
     let mut pieces = said(Piece::own(Kind::Cut, rule.clone()), event, message);
     if pieces.is_empty() {
         pieces.push(Piece::own(Kind::Cut, rule));

@@ -24,9 +24,10 @@ pub(super) fn draw(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
         View::None | View::Preparing | View::Review { .. } | View::Waiting(_) => {
             let answering = app.chat.partial_answer().map(|_| "answering");
             let under_way = answering.or(app.chat.compacting().map(|_| "compacting"));
-            match app.chat.is_waiting() {
-                true => Some(WAITING),
-                false => under_way,
+            if app.chat.is_waiting() {
+                Some(WAITING)
+            } else {
+                under_way
             }
         }
     };
@@ -35,11 +36,10 @@ pub(super) fn draw(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
     let help = help.map_or(String::new(), |help| {
         let whole = format!("{help} help ");
         // The word without its key tells nothing.
-        if columns(&whole) > area.width {
-            help.to_owned()
-        } else {
-            whole
-        }
+        let fitting = [whole, help]
+            .into_iter()
+            .find(|help| columns(help) <= area.width);
+        fitting.unwrap_or_default()
     });
     let state = match app.listed() {
         Some(popup) if layer == Layer::Popup => {

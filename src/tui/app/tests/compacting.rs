@@ -132,7 +132,7 @@ fn a_crowded_window_is_told_with_the_way_to_make_room() {
     bench.log();
     assert_eq!(
         bench.notice(),
-        "82% of the window is used: /compact makes room"
+        "82% of the window is used: /compact in the chat makes room"
     );
     assert!(bench.screen().contains(" 82% of 128k"));
 }

@@ -20,7 +20,6 @@ impl Ends {
         let ignored = ignored();
         let heard = kinds
             .iter()
-            .copied()
             .map(SignalKind::as_raw_value)
             .filter(|number| !holds(ignored, *number));
         let listen = |number| Ok((number, signal(SignalKind::from_raw(number))?));

@@ -10,6 +10,7 @@ use ibid::library::{
 };
 use ibid::reference::Cause;
 use ibid::session::{Header, Millis, SessionId, Title};
+use ibid::source::Round;
 use ibid::tool::Tool;
 use tokio_util::sync::CancellationToken;
 
@@ -134,7 +135,7 @@ impl LogFiles for Files {
         }]
     }
 
-    fn look(&self, file: &str, _: Option<Stamp>) -> Result<Option<Looked>, Cause> {
+    fn look(&self, file: &str, _: Option<Stamp>, _: &Round) -> Result<Option<Looked>, Cause> {
         self.looks.fetch_add(1, Ordering::SeqCst);
         match self.held.lock().unwrap().get(file).cloned() {
             Some((stamp, Ok(found))) => Ok(Some(Looked { stamp, found })),

@@ -134,7 +134,7 @@ impl Library {
         let is_known = {
             let mut stored = lock(&self.shared.stored);
             // What is known is so as long as the cache is.
-            stored.cache(self.shared.cache_path.as_ref());
+            stored.come_back(self.shared.cache_path.as_ref());
             stored.known == Some(Digest::of(&listing.logs))
         };
         let Listing { tools, .. } = &listing;

@@ -153,6 +153,8 @@ impl Library {
         if !cancel.is_cancelled() {
             *lock(&self.shared.texts_file) = file.or_else(|| texts.file());
         }
+        // Whoever held the file was waited for here.
+        lock(&self.shared.stored).come_back(self.shared.cache_path.as_ref());
         Ok(())
     }
 

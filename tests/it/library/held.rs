@@ -27,14 +27,20 @@ fn codes(library: &Library) -> Vec<&'static str> {
     notices.iter().map(ibid::library::Notice::code).collect()
 }
 
+/// A library that found a third log while its cache was held, and who holds it.
+fn found_beside(home: &Home) -> (Library, Connection) {
+    let library = home.library();
+    library.load().unwrap();
+    let other = hold(home, WRITING);
+    home.logs.put(log("c", "Three", 3));
+    assert_eq!(codes(&library), ["CACHE_HELD"]);
+    (library, other)
+}
+
 #[test]
 fn what_is_found_meanwhile_is_shown_and_written_once_it_is_free() {
     let home = Home::new();
-    let library = home.library();
-    library.load().unwrap();
-    let other = hold(&home, WRITING);
-    home.logs.put(log("c", "Three", 3));
-    assert_eq!(codes(&library), ["CACHE_HELD"]);
+    let (library, other) = found_beside(&home);
     home.logs.put(log("d", "Four", 4));
     assert_eq!(codes(&library), [""; 0], "told once");
     assert_eq!(shown(&library), ["Four", "Three", "Two", "One"]);
@@ -98,12 +104,9 @@ fn what_went_away_meanwhile_is_known_as_gone() {
 #[test]
 fn what_another_ibid_wrote_meanwhile_stays_and_what_it_says_of_the_past_is_mended() {
     let home = Home::new();
-    let (first, second) = (home.library(), home.library());
-    first.load().unwrap();
+    let second = home.library();
     second.load().unwrap();
-    let other = hold(&home, WRITING);
-    home.logs.put(log("c", "Three", 3));
-    assert_eq!(codes(&first), ["CACHE_HELD"]);
+    let (first, other) = found_beside(&home);
     release(other);
     home.logs.put(log("c", "Three and more", 5));
     home.logs.put(log("d", "Four", 4));
@@ -117,11 +120,7 @@ fn what_another_ibid_wrote_meanwhile_stays_and_what_it_says_of_the_past_is_mende
 #[test]
 fn reading_what_was_said_goes_back_to_it_too() {
     let home = Home::new();
-    let library = home.library();
-    library.load().unwrap();
-    let other = hold(&home, WRITING);
-    home.logs.put(log("c", "Three", 3));
-    assert_eq!(codes(&library), ["CACHE_HELD"]);
+    let (library, other) = found_beside(&home);
     release(other);
     let never = tokio_util::sync::CancellationToken::new();
     library.index_texts(&never, &mut |_| {}).unwrap();

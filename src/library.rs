@@ -13,6 +13,7 @@ mod files;
 mod foreign;
 mod gathering;
 pub mod index;
+mod journal;
 pub mod matcher;
 mod planning;
 pub mod query;

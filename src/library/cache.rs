@@ -16,6 +16,7 @@ use self::schema::{BUSY_TIMEOUT, CREATE, Refusal, is_damage};
 use self::waiting::{Change, Waiting};
 use self::write::Seen;
 use super::error::Notice;
+use super::journal::is_busy;
 use crate::reference::Cause;
 use crate::session::Millis;
 use crate::stamp::Stamp;
@@ -294,14 +295,6 @@ fn inode(path: &Path) -> Option<u64> {
     std::fs::metadata(path)
         .ok()
         .map(|file| Stamp::of(&file).inode)
-}
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
-    matches!(
-        error.sqlite_error_code(),
-        Some(DatabaseBusy | DatabaseLocked)
-    )
 }
 
 fn set_aside(path: &Path, reason: String) -> Notice {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, Transaction, TransactionBehavior, ffi};
 
 use super::{rows, write};
+use crate::library::journal::use_wal;
 use crate::store::private;
 
 /// The version of the tables below. A file with an older one is made anew; one
@@ -149,7 +150,7 @@ pub(super) fn open(path: &Path, patience: Duration) -> Result<(Connection, bool)
     refuse_newer(&connection)?;
     // Means something to a new file only.
     connection.pragma_update(None, "page_size", PAGE_SIZE)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    use_wal(&connection, patience)?;
     // Losing the last rows in a power cut costs one reading of their logs.
     connection.pragma_update(None, "synchronous", "normal")?;
     if is_current(&connection)? {

@@ -45,6 +45,8 @@ pub(super) struct Received {
     pub(super) reasoning: String,
     pub(super) usage: Option<Usage>,
     pub(super) finish: Option<FinishReason>,
+    /// The last that was heard is that the request is made again.
+    pub(super) is_waiting: bool,
 }
 
 impl Received {
@@ -57,11 +59,13 @@ impl Received {
             reasoning: String::new(),
             usage: None,
             finish: None,
+            is_waiting: false,
         }
     }
 
     /// Takes in a piece of the answer. Gives back what is no part of it.
     pub(super) fn take(&mut self, delta: Delta) -> Option<Waiting> {
+        self.is_waiting = matches!(delta, Delta::Waiting(_));
         match delta {
             Delta::Text(text) => self.text.push_str(&text),
             Delta::Reasoning(text) => self.reasoning.push_str(&text),
@@ -90,6 +94,10 @@ impl Answer {
         !matches!(self, Self::None)
     }
 
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self, Self::Streaming { received, .. } if received.is_waiting)
+    }
+
     pub(super) fn is_saved_by(&self, asked: Generation) -> bool {
         matches!(self, Self::Saving { generation, .. } if *generation == asked)
     }
@@ -99,7 +107,7 @@ impl Answer {
 pub(super) fn waits(waiting: &Waiting) -> Effect {
     let seconds = waiting.wait.as_secs_f64().ceil();
     let why = &waiting.why;
-    Effect::Say(Notice::Info(format!(
+    Effect::Say(Notice::Waiting(format!(
         "{why}; asking again in {seconds} s (Esc stops)"
     )))
 }

@@ -2,19 +2,43 @@
 //! own tokenizer.
 //!
 //! An estimate that errs upwards: a request that is taken for short enough and
-//! is not costs more than one that is looked at once too often. English takes
-//! a token for about four bytes, code for about three, and models that are not
-//! made for it one or more for each character of Chinese or Japanese.
+//! is not costs more than one that is looked at once too often. It looks at
+//! each character and the one before it, as tokenizers join what often stands
+//! together: a word is little more than a token, signs and digits are nearly
+//! one each, and so are the characters of what no one speaks, such as base64.
+//! The figures are made so that the estimate lies a little above what the
+//! public vocabularies count; the tests hold it against two of them.
 
 use crate::session::{Block, Message};
 
 /// What a message takes beside its text.
 const AROUND_A_MESSAGE: u64 = 8;
+/// Of a longer row of letters and digits nothing is a word.
+const LONGEST_WORD: u32 = 16;
+/// Words of no more letters than this are a token in most languages.
+const SHORT_WORD: u32 = 5;
 
 /// About how many tokens this text takes.
 #[must_use]
 pub fn estimate(text: &str) -> u64 {
-    text.bytes().map(thirds).sum::<u64>().div_ceil(3)
+    let mut hundredths: u64 = 0;
+    let mut before = Class::LineEnd;
+    // How many letters and digits stand in a row.
+    let mut row: u32 = 0;
+    for byte in text.bytes() {
+        let class = Class::of(byte);
+        if class == Class::Within {
+            continue;
+        }
+        row = if class.is_of_words() {
+            row.saturating_add(1)
+        } else {
+            0
+        };
+        hundredths += class.takes(before, row);
+        before = class;
+    }
+    hundredths.div_ceil(100)
 }
 
 /// About how many tokens a message takes in a request. Reasoning is never sent.
@@ -24,46 +48,95 @@ pub fn of_message(message: &Message) -> u64 {
     texts.map(estimate).sum::<u64>() + AROUND_A_MESSAGE
 }
 
-/// The part of a character that its first byte stands for; further bytes of it
-/// count nothing.
-fn thirds(byte: u8) -> u64 {
-    match byte {
-        0..=0x7f => 1,
-        0x80..=0xbf => 0,
-        // Latin with marks, Greek, Cyrillic, Arabic.
-        0xc0..=0xdf => 2,
-        // Chinese, Japanese, Korean.
-        0xe0..=0xef => 4,
-        // Emoji.
-        0xf0..=0xff => 9,
+/// Characters that tokenizers treat alike, by their first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+    Space,
+    /// Tabs too.
+    LineEnd,
+    Sign,
+    /// Latin letters with marks.
+    Marked,
+    /// Greek and Cyrillic.
+    Greek,
+    /// Hebrew, Arabic and their neighbours.
+    Arabic,
+    /// The scripts of India and their neighbours, and signs outside ASCII.
+    Indic,
+    /// Chinese and Japanese.
+    Chinese,
+    /// Korean, and what is rare.
+    Korean,
+    /// Emoji.
+    Emoji,
+    /// A further byte of a character.
+    Within,
+}
+
+impl Class {
+    fn of(byte: u8) -> Self {
+        match byte {
+            b'a'..=b'z' => Self::Lower,
+            b'A'..=b'Z' => Self::Upper,
+            b'0'..=b'9' => Self::Digit,
+            b' ' => Self::Space,
+            b'\t' | b'\n' | b'\r' => Self::LineEnd,
+            0..=0x7f => Self::Sign,
+            0x80..=0xbf => Self::Within,
+            0xc0..=0xcc => Self::Marked,
+            0xcd..=0xd6 => Self::Greek,
+            0xd7..=0xdf => Self::Arabic,
+            0xe0..=0xe2 => Self::Indic,
+            0xe3..=0xe9 => Self::Chinese,
+            0xea..=0xef => Self::Korean,
+            0xf0..=0xff => Self::Emoji,
+        }
+    }
+
+    fn is_of_words(self) -> bool {
+        matches!(self, Self::Lower | Self::Upper | Self::Digit | Self::Marked)
+    }
+
+    /// Hundredths of a token that a character takes behind another one, where
+    /// so many letters and digits stand in a row.
+    fn takes(self, before: Self, row: u32) -> u64 {
+        if row > LONGEST_WORD {
+            return 100;
+        }
+        match (self, before) {
+            (Self::Lower, Self::Lower | Self::Marked) if row <= SHORT_WORD => 12,
+            (Self::Lower, Self::Lower | Self::Marked) => 22,
+            (Self::Lower, Self::Upper) => 25,
+            (Self::Lower, _) => 66,
+            (Self::Upper, Self::Marked) => 20,
+            (Self::Upper, Self::Upper) => 50,
+            (Self::Upper, _) => 70,
+            (Self::Digit, Self::Digit) => 75,
+            // No tokenizer joins a figure to the space before it.
+            (Self::Digit, Self::Space) => 150,
+            (Self::Digit, _) => 100,
+            (Self::Space, Self::Space) => 5,
+            (Self::Space, _) => 15,
+            (Self::LineEnd, Self::LineEnd) => 25,
+            (Self::LineEnd, _) => 75,
+            (Self::Sign, Self::Sign) => 50,
+            (Self::Sign, _) => 85,
+            (Self::Marked, Self::Lower | Self::Upper) => 110,
+            (Self::Marked, _) => 80,
+            (Self::Greek, Self::Greek) => 50,
+            (Self::Greek, _) => 65,
+            (Self::Arabic, _) => 90,
+            (Self::Indic, _) => 130,
+            (Self::Chinese, _) => 115,
+            (Self::Korean, _) => 120,
+            (Self::Emoji, _) => 300,
+            (Self::Within, _) => 0,
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::session::{Role, Source};
-
-    #[test]
-    fn each_script_counts_what_its_characters_take() {
-        for (text, tokens) in [
-            ("", 0),
-            ("a", 1),
-            ("The quick brown fox jumps over it.", 12),
-            ("fn main() {}", 4),
-            ("Größe", 3),
-            ("Привет", 4),
-            ("日本語", 4),
-            ("👍👍", 6),
-        ] {
-            assert_eq!(estimate(text), tokens, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_message_counts_its_texts_and_a_little_more_but_no_reasoning() {
-        let content = vec![Block::reasoning("hm ".repeat(100)), Block::text("abc")];
-        let message = Message::new(Role::Assistant, Source::person(), content);
-        assert_eq!(of_message(&message), 1 + AROUND_A_MESSAGE);
-    }
-}
+mod tests;

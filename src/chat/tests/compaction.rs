@@ -200,7 +200,7 @@ fn standing_instructions_stay_in_front() {
 #[test]
 fn a_last_turn_that_fills_the_window_is_compacted_too() {
     let mut turn = talked(2);
-    turn.say(Payload::user(Message::person("long ".repeat(600))));
+    turn.say(Payload::user(Message::person("long ".repeat(800))));
     turn.say(answer("yes", None));
     turn.chat = turn.world.chat(ReviewPolicy::Never);
     let mut small = chosen();
@@ -211,12 +211,40 @@ fn a_last_turn_that_fills_the_window_is_compacted_too() {
 }
 
 #[test]
+fn a_last_message_without_an_answer_stays_whatever_its_length_and_can_be_answered() {
+    for cites in [false, true] {
+        let mut turn = talked(2);
+        let long = "long ".repeat(5_000);
+        turn.say(Payload::user(Message::person(&*long)));
+        if cites {
+            let source = Source::session_reference(serde_json::Map::new());
+            let context = Message::new(Role::User, source, vec![Block::text(&*long)]);
+            turn.say(Payload::user(context));
+        }
+        turn.chat = turn.world.chat(ReviewPolicy::Never);
+        let mut small = chosen();
+        small.context_window = Some(3_000);
+        turn.on(ChatEvent::UseModel(small));
+        turn.compacted("sum");
+        let messages = turn.messages();
+        assert!(messages[0].ends_with("sum"));
+        assert_eq!(messages[1], long);
+        assert_eq!(messages.len(), if cites { 3 } else { 2 });
+        turn.on(ChatEvent::UseModel(chosen()));
+        turn.on(ChatEvent::Regenerate);
+        let messages = messages.len();
+        assert_eq!(turn.log(), [format!("ask {messages}")]);
+    }
+}
+
+#[test]
 fn what_is_longer_than_the_window_is_not_summarised_in_part() {
     let mut turn = talked(2);
     let mut tiny = chosen();
     tiny.context_window = Some(20);
     turn.on(ChatEvent::UseModel(tiny));
-    assert_eq!(turn.on(ChatEvent::Compact(None)), ["say CHAT_TOO_LONG"]);
+    assert_eq!(turn.compact(None), ["say CHAT_TOO_LONG"]);
+    assert_eq!(turn.compact(None), [STARTED], "it was an estimate");
 }
 
 #[test]
@@ -463,10 +491,10 @@ fn what_was_counted_before_something_was_replaced_counts_no_longer() {
     turn.say(Payload::user(Message::person("12345678")));
     turn.say(answer("1234", Some(1_000)));
     let tokens = |turn: &Turn| context_tokens(&turn.world.log, &crate::chat::testing::route());
-    // Each message takes 8 beside its text.
-    assert_eq!(tokens(&turn), 1_000 + 10);
+    // Each message takes 8 beside its text, which takes 4, 7 and 2.
+    assert_eq!(tokens(&turn), 1_000 + 12);
     turn.say(Payload::user(Message::person("12345678")));
-    assert_eq!(tokens(&turn), 1_010 + 11);
+    assert_eq!(tokens(&turn), 1_012 + 15);
     let sum = Payload::user(Message::new(
         Role::User,
         Source::checkpoint("c"),
@@ -475,9 +503,9 @@ fn what_was_counted_before_something_was_replaced_counts_no_longer() {
     let seq = crate::session::Seq;
     let replaced = NewEvent::replacing(Millis(1), sum, (seq(0), seq(0)), vec![seq(0)]);
     turn.world.log.append(replaced).unwrap();
-    assert_eq!(tokens(&turn), 10 + 10 + 11);
+    assert_eq!(tokens(&turn), 10 + 12 + 15);
     turn.say(answer("1234", Some(500)));
-    assert_eq!(tokens(&turn), 500 + 10);
+    assert_eq!(tokens(&turn), 500 + 12);
 }
 
 #[test]

@@ -11,8 +11,7 @@ use crate::cli::{CliError, Output, output};
 use crate::config::{self, Config};
 use crate::figures::counted;
 use crate::model::{
-    Catalogue, Configured, KeySource as _, ModelError, ModelInfo, PlacedKey, Refreshed,
-    StoredModels,
+    Catalogue, Configured, KeySource as _, Listed, ModelError, PlacedKey, Refreshed, StoredModels,
 };
 use crate::session::Millis;
 
@@ -37,6 +36,9 @@ struct Outcome {
     /// How many models its server told of.
     #[serde(skip_serializing_if = "Option::is_none")]
     models: Option<usize>,
+    /// Which facts it could not tell, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lacks: Option<String>,
     #[serde(flatten)]
     failure: Option<Failure>,
 }
@@ -56,7 +58,7 @@ impl Failure {
     }
 }
 
-type Answer = Result<Vec<ModelInfo>, Failure>;
+type Answer = Result<Listed, Failure>;
 
 pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let (home, config) = crate::cli::home()?;
@@ -95,7 +97,7 @@ async fn ask(servers: BTreeMap<String, Configured>, config: &Config) -> Vec<(Str
             return (name, Err(Failure::new(missing.code(), &missing)));
         }
         let answer = match tokio::time::timeout(LONGEST, server.tells()).await {
-            Ok(Ok(models)) => Ok(models),
+            Ok(Ok(listed)) => Ok(listed),
             Ok(Err(error)) => Err(Failure::new(error.code(), &error)),
             Err(_) => {
                 let limit = LONGEST.as_secs();
@@ -112,8 +114,8 @@ async fn ask(servers: BTreeMap<String, Configured>, config: &Config) -> Vec<(Str
 fn keep(answers: &[(String, Answer)]) -> BTreeMap<String, Refreshed> {
     let now = Millis::now();
     let told = answers.iter().filter_map(|(name, answer)| {
-        let models = answer.as_ref().ok()?;
-        Some((name.clone(), Refreshed::new(now, models)))
+        let listed = answer.as_ref().ok()?;
+        Some((name.clone(), Refreshed::new(now, &listed.models)))
     });
     told.collect()
 }
@@ -125,7 +127,8 @@ fn report(
 ) -> Result<(), CliError> {
     let outcomes = answers.into_iter().map(|(provider, answer)| Outcome {
         provider,
-        models: answer.as_ref().ok().map(Vec::len),
+        models: answer.as_ref().ok().map(|listed| listed.models.len()),
+        lacks: answer.as_ref().ok().and_then(|listed| listed.lacks.clone()),
         failure: answer.err(),
     });
     let outcomes: Vec<Outcome> = outcomes.collect();
@@ -133,9 +136,11 @@ fn report(
         out.json(&json!({"path": path, "providers": outcomes}))?;
     } else {
         for outcome in &outcomes {
-            let how = match (&outcome.failure, outcome.models) {
+            let told = || counted(outcome.models.unwrap_or_default(), "model");
+            let how = match (&outcome.failure, &outcome.lacks) {
                 (Some(failure), _) => failure.problem.clone(),
-                (None, count) => counted(count.unwrap_or_default(), "model"),
+                (None, Some(lacks)) => format!("{}; {lacks}", told()),
+                (None, None) => told(),
             };
             out.line(&format!("{}: {how}", outcome.provider))?;
         }

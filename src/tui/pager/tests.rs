@@ -48,6 +48,12 @@ fn it_moves_by_rows_and_screens_and_stops_at_both_ends() {
     assert!(pager.is_at_end());
 }
 
+/// A text in which each line is a piece.
+fn of_lines(count: usize) -> Pager {
+    let lines = (0..count).map(|n| Piece::own(Kind::Text, format!("line {n}")));
+    Pager::new(Wrap::Words, false).with(lines)
+}
+
 #[test]
 fn what_is_taken_out_of_the_middle_leaves_the_reader_at_the_same_text() {
     for (top, first) in [
@@ -57,7 +63,7 @@ fn what_is_taken_out_of_the_middle_leaves_the_reader_at_the_same_text() {
         (9, "line 9"),
         (7, "line 8"),
     ] {
-        let mut pager = pager(&numbered(20));
+        let mut pager = of_lines(20);
         drawn(&mut pager, 20, 2);
         pager.scroll(top);
         pager.remove(&[2..4, 6..8]);
@@ -68,7 +74,7 @@ fn what_is_taken_out_of_the_middle_leaves_the_reader_at_the_same_text() {
         let kept: Vec<String> = kept.map(|n| format!("line {n}")).collect();
         assert_eq!(all[..16], kept);
     }
-    let mut pager = pager(&numbered(3));
+    let mut pager = of_lines(3);
     pager.remove(&[]);
     pager.remove(&[1..3]);
     assert_eq!(drawn(&mut pager, 20, 2), ["line 0", ""]);

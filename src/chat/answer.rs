@@ -30,6 +30,8 @@ pub(super) enum Answer {
 pub(super) struct Unsaved {
     pub(super) received: Received,
     pub(super) entries: Vec<Entry>,
+    /// It came to its end, and nothing was told of it.
+    is_whole: bool,
     /// Why it could not be written the last time.
     pub(super) why: Option<Failure>,
 }
@@ -227,6 +229,7 @@ impl Chat {
         self.save(Unsaved {
             received,
             entries,
+            is_whole: matches!(outcome, Outcome::Complete),
             why: None,
         })
     }
@@ -294,7 +297,10 @@ impl Chat {
             Ok(events) => {
                 self.unsaved = None;
                 let mut effects = self.absorb(events);
-                effects.extend(self.crowded());
+                // Why there is no whole answer counts more than the room.
+                if what.is_whole {
+                    effects.extend(self.crowded());
+                }
                 effects
             }
             Err(failure) => {

@@ -106,34 +106,32 @@ impl Class {
         if row > LONGEST_WORD {
             return 100;
         }
-        match (self, before) {
-            (Self::Lower, Self::Lower | Self::Marked) if row <= SHORT_WORD => 12,
-            (Self::Lower, Self::Lower | Self::Marked) => 22,
-            (Self::Lower, Self::Upper) => 25,
-            (Self::Lower, _) => 66,
-            (Self::Upper, Self::Marked) => 20,
-            (Self::Upper, Self::Upper) => 50,
-            (Self::Upper, _) => 70,
-            (Self::Digit, Self::Digit) => 75,
+        let goes_on = before == self;
+        let one_of = |begun: u64, gone_on: u64| if goes_on { gone_on } else { begun };
+        match self {
+            Self::Lower => match before {
+                Self::Lower | Self::Marked if row <= SHORT_WORD => 12,
+                Self::Lower | Self::Marked => 22,
+                Self::Upper => 25,
+                _ => 66,
+            },
+            Self::Upper if before == Self::Marked => 20,
+            Self::Upper => one_of(70, 50),
             // No tokenizer joins a figure to the space before it.
-            (Self::Digit, Self::Space) => 150,
-            (Self::Digit, _) => 100,
-            (Self::Space, Self::Space) => 5,
-            (Self::Space, _) => 15,
-            (Self::LineEnd, Self::LineEnd) => 25,
-            (Self::LineEnd, _) => 75,
-            (Self::Sign, Self::Sign) => 50,
-            (Self::Sign, _) => 85,
-            (Self::Marked, Self::Lower | Self::Upper) => 110,
-            (Self::Marked, _) => 80,
-            (Self::Greek, Self::Greek) => 50,
-            (Self::Greek, _) => 65,
-            (Self::Arabic, _) => 90,
-            (Self::Indic, _) => 130,
-            (Self::Chinese, _) => 115,
-            (Self::Korean, _) => 120,
-            (Self::Emoji, _) => 300,
-            (Self::Within, _) => 0,
+            Self::Digit if before == Self::Space => 150,
+            Self::Digit => one_of(100, 75),
+            Self::Space => one_of(15, 5),
+            Self::LineEnd => one_of(75, 25),
+            Self::Sign => one_of(85, 50),
+            Self::Marked if matches!(before, Self::Lower | Self::Upper) => 110,
+            Self::Marked => 80,
+            Self::Greek => one_of(65, 50),
+            Self::Arabic => 90,
+            Self::Indic => 130,
+            Self::Chinese => 115,
+            Self::Korean => 120,
+            Self::Emoji => 300,
+            Self::Within => 0,
         }
     }
 }

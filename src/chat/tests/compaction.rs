@@ -486,6 +486,27 @@ fn room_is_offered_once_when_the_window_is_nearly_used() {
 }
 
 #[test]
+fn that_the_window_is_nearly_used_never_takes_the_place_of_a_failure() {
+    let mut turn = talked(3);
+    let mut small = chosen();
+    small.context_window = Some(500);
+    turn.on(ChatEvent::UseModel(small));
+    let asked = turn.asked();
+    turn.on(text(asked, "half"));
+    let failed = ModelError::StreamEnded {
+        provider: "offline".to_owned(),
+        model: "offline".to_owned(),
+    };
+    turn.on(ChatEvent::AnswerEnded(asked, Some(failed)));
+    assert!(turn.chat.window_share() > Some(80));
+    assert!(turn.log().is_empty(), "the failure stands");
+    let asked = turn.asked();
+    turn.on(text(asked, "whole"));
+    turn.on(ChatEvent::AnswerEnded(asked, None));
+    assert_eq!(turn.log(), ["say"], "it is told with the next answer");
+}
+
+#[test]
 fn what_was_counted_before_something_was_replaced_counts_no_longer() {
     let mut turn = Turn::new(ReviewPolicy::Never);
     turn.say(Payload::user(Message::person("12345678")));

@@ -9,7 +9,7 @@ use crate::session::{Role, Source};
 #[rustfmt::skip]
 const COUNTED: &[(&str, &str, u64, u64)] = &[
     ("English", "A session is a log that only grows: what was written once never changes. When another session is cited, each source is read once, and the newest messages are kept as long as there is room for them. Whatever has to be left out is said, and the full text is saved beside it.", 61, 61),
-    ("Rust", r#"/// Gives back what it shadows, in order.
+    ("Rust", r"/// Gives back what it shadows, in order.
 pub fn last(&self) -> Option<&T> {
     let node = self.nodes.get(self.last?)?;
     if node.value.is_none() && !self.is_damaged {
@@ -17,7 +17,7 @@ pub fn last(&self) -> Option<&T> {
     }
     node.value.as_ref()
 }
-"#, 71, 71),
+", 71, 71),
     ("Python", r#"def parse(self, lines, strict=False):
     """Reads every line that holds a record."""
     for number, line in enumerate(lines, start=1):
@@ -29,13 +29,13 @@ pub fn last(&self) -> Option<&T> {
             self.problems.append((number, str(error)))
 "#, 68, 68),
     ("JSON", r#"{"seq":17,"time":1733100000000,"type":"user/message","data":{"role":"user","content":[{"type":"text","text":"why is it flaky?"}]},"surfaceOp":"append"}"#, 46, 46),
-    ("a log", r#"2026-12-02T07:18:53.204Z WARN  http::pool  retry 3/5 for https://api.example.org/v1/models (status 503, 1204 ms)
+    ("a log", r"2026-12-02T07:18:53.204Z WARN  http::pool  retry 3/5 for https://api.example.org/v1/models (status 503, 1204 ms)
 2026-12-02T07:18:55.991Z ERROR http::pool  gave up: connection reset by peer (os error 104)
-"#, 78, 78),
-    ("a list of files", r#"-rw-r--r-- 1 root root   8214 Nov 30 23:10 Cargo.toml
+", 78, 78),
+    ("a list of files", r"-rw-r--r-- 1 root root   8214 Nov 30 23:10 Cargo.toml
 drwxr-xr-x 2 root root   4096 Dec  2 07:01 benches
 -rwxr-xr-x 1 root root 918224 Dec  1 18:45 run.sh
-"#, 73, 73),
+", 73, 73),
     ("base64", "aGVsbG8sIHdvcmxkISBUaGlzIGlzIGEgdGVzdCBvZiBhIHRleHQgdGhhdCBubyBvbmUgcmVhZHMuIFdoYXQgYSBwaXR5Lg0KUXdlcnR5IDEyMzQ1Njc4OTA=", 71, 80),
     ("hashes", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", 80, 80),
     ("figures", "1048576, 2097152, 33554432; 3.14159 2.71828 1.41421; 192.168.10.254; 2026-12-02 07:18:53", 52, 52),

@@ -76,7 +76,7 @@ fn what_is_taken_out_of_the_middle_leaves_the_reader_at_the_same_text() {
     }
     let mut pager = of_lines(3);
     pager.remove(&[]);
-    pager.remove(&[1..3]);
+    pager.remove(std::slice::from_ref(&(1..3)));
     assert_eq!(drawn(&mut pager, 20, 2), ["line 0", ""]);
 }
 

@@ -93,9 +93,8 @@ impl Talk {
         let anew = draw((60, 300), session, None, &mut TranscriptState::new());
         assert_eq!(drawn, anew, "as if it was read at once");
         let rows = drawn.lines().map(str::trim_end);
-        rows.filter(|row| !row.is_empty())
-            .map(|row| format!("{row}\n"))
-            .collect()
+        let rows: Vec<&str> = rows.filter(|row| !row.is_empty()).collect();
+        rows.join("\n")
     }
 
     /// How often a text is shown.
@@ -211,7 +210,7 @@ proptest! {
             let mut from = 0;
             for message in talk.chat.session().derive_messages() {
                 let text = message.text();
-                let said = text.rsplit("\n").next().unwrap();
+                let said = text.rsplit('\n').next().unwrap();
                 prop_assert!(shown.contains(said), "{} is not shown in\n{}", said, shown);
                 if !message.source.is_checkpoint() {
                     let at = shown.find(said).unwrap();

@@ -488,11 +488,12 @@ fn room_is_offered_once_when_the_window_is_nearly_used() {
 #[test]
 fn that_the_window_is_nearly_used_never_takes_the_place_of_a_failure() {
     let mut turn = talked(3);
-    let mut small = chosen();
-    small.context_window = Some(500);
-    turn.on(ChatEvent::UseModel(small));
     let asked = turn.asked();
     turn.on(text(asked, "half"));
+    let mut small = chosen();
+    small.context_window = Some(turn.chat.context_tokens() * 100 / 85);
+    small.max_output = Some(1);
+    turn.on(ChatEvent::UseModel(small));
     let failed = ModelError::StreamEnded {
         provider: "offline".to_owned(),
         model: "offline".to_owned(),

@@ -71,7 +71,11 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
         }
         servers.retain(|provider, _| provider == name);
     }
-    let answers = crate::cli::block_on(ask(servers, &config))?;
+    let servers: Vec<_> = servers
+        .into_iter()
+        .map(|(name, server)| (missing_key(&name, &config), name, server))
+        .collect();
+    let answers = crate::cli::block_on(ask(servers))?;
     let path = home.models_file();
     let reached = keep(&answers);
     if !reached.is_empty() {
@@ -87,14 +91,20 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     report(answers, &path, out)
 }
 
+/// Why a provider has no key, as far as that is known without running
+/// anything. May read a file.
+fn missing_key(name: &str, config: &Config) -> Option<Failure> {
+    let place = config.providers.get(name)?.key.clone()?;
+    let missing = PlacedKey::new(place).standing().err()?;
+    Some(Failure::new(missing.code(), &missing))
+}
+
 /// Asks all of them at once. One whose key is known to be missing is not
 /// asked.
-async fn ask(servers: BTreeMap<String, Configured>, config: &Config) -> Vec<(String, Answer)> {
-    let questions = servers.into_iter().map(async |(name, server)| {
-        let place = config.providers.get(&name);
-        let place = place.and_then(|provider| provider.key.clone());
-        if let Some(Err(missing)) = place.map(|place| PlacedKey::new(place).standing()) {
-            return (name, Err(Failure::new(missing.code(), &missing)));
+async fn ask(servers: Vec<(Option<Failure>, String, Configured)>) -> Vec<(String, Answer)> {
+    let questions = servers.into_iter().map(async |(missing, name, server)| {
+        if let Some(missing) = missing {
+            return (name, Err(missing));
         }
         let answer = match tokio::time::timeout(LONGEST, server.tells()).await {
             Ok(Ok(listed)) => Ok(listed),

@@ -31,6 +31,8 @@ pub(super) enum Answer {
 pub(super) struct Unsaved {
     pub(super) received: Received,
     pub(super) entries: Vec<Entry>,
+    /// It came to its end, and nothing was told of it.
+    is_whole: bool,
     /// Why it could not be written the last time.
     pub(super) why: Option<Failure>,
 }
@@ -108,7 +110,7 @@ impl Answer {
 pub(super) fn waits(waiting: &Waiting) -> Effect {
     let wait = figures::wait(waiting.wait);
     let why = &waiting.why;
-    Effect::Say(Notice::Info(format!(
+    Effect::Say(Notice::Waiting(format!(
         "{why}; asking again in {wait} (Esc stops)"
     )))
 }
@@ -233,6 +235,7 @@ impl Chat {
         self.save(Unsaved {
             received,
             entries,
+            is_whole: matches!(outcome, Outcome::Complete),
             why: None,
         })
     }
@@ -300,7 +303,10 @@ impl Chat {
             Ok(events) => {
                 self.unsaved = None;
                 let mut effects = self.absorb(events);
-                effects.extend(self.crowded());
+                // Why there is no whole answer counts more than the room.
+                if what.is_whole {
+                    effects.extend(self.crowded());
+                }
                 effects
             }
             Err(failure) => {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Received, usage_json, waits};
+use super::fitting::Wanted;
 use super::keeping::DELTA;
 use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, REQUEST_HEADER};
 use super::{RequestHeader, View, log};
@@ -109,7 +110,8 @@ impl Chat {
         };
         let hint = hint.map(str::trim).filter(|hint| !hint.is_empty());
         let instruction = instruction::instruction(hint);
-        if let Some(too_long) = self.too_long_to_compact(plan.sent, &instruction) {
+        let too_long = self.too_long_to_compact(plan.sent, &instruction);
+        if let Some(too_long) = self.refusal(Wanted::Summary, too_long) {
             return vec![Effect::Say(too_long)];
         }
         let turn = self.turn();
@@ -124,7 +126,11 @@ impl Chat {
             plan,
         };
         let start = json!({COMPACTION_ID: job.id, "turn": turn});
-        let payloads = vec![Payload::log_only(COMPACT_START, start), header.event()];
+        let asked = match header.event() {
+            Ok(asked) => asked,
+            Err(failure) => return vec![nothing_changed(failure)],
+        };
+        let payloads = vec![Payload::log_only(COMPACT_START, start), asked];
         let generation = self.next_generation();
         self.compaction = Compaction::Starting {
             generation,

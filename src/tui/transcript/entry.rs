@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::chat::{ATTEMPT, FINISH, KEPT, is_of_summary};
+use crate::chat::{ATTEMPT, FINISH, KEPT, is_of_summary, leaves};
 use crate::model::FinishReason;
 use crate::reference::frame::TAG;
 use crate::reference::mention;
@@ -115,17 +115,18 @@ fn said_by_person(event: &Arc<Event>, message: &Message) -> Vec<Piece> {
 }
 
 fn checkpoint(event: &Arc<Event>, message: &Message) -> Vec<Piece> {
+    let kept = message.source.rest.get(KEPT).and_then(Value::as_u64);
+    let (noun, kept) = match kept {
+        None | Some(0) => ("earlier message", String::new()),
+        Some(1) => ("message", " · the last one was kept".to_owned()),
+        Some(kept) => ("message", format!(" · the last {kept} were kept")),
+    };
     let what = match event.source_event_seqs.as_deref() {
-        Some(seqs @ [_, ..]) => counted(seqs.len(), "earlier message"),
+        // One that is written again stands in the place of another way.
+        Some(seqs @ [_, ..]) if !leaves(event) => counted(seqs.len(), noun),
         _ => "earlier messages".to_owned(),
     };
-    let kept = message.source.rest.get(KEPT).and_then(Value::as_u64);
-    let but = match kept {
-        None | Some(0) => String::new(),
-        Some(1) => ", but for the last one above it".to_owned(),
-        Some(kept) => format!(", but for the last {kept} above it"),
-    };
-    let rule = format!("── {what} compacted into this summary{but} ──");
+    let rule = format!("── {what} compacted into this summary{kept} ──");
     let mut pieces = said(Piece::own(Kind::Cut, rule.clone()), event, message);
     if pieces.is_empty() {
         pieces.push(Piece::own(Kind::Cut, rule));
@@ -168,7 +169,7 @@ fn attempt(data: &Value) -> Vec<Piece> {
     let how = ended_by(data);
     pieces.push(Piece::own(
         Kind::Interrupted,
-        format!("{how} · the model does not see it"),
+        format!("{how} · not sent on"),
     ));
     pieces
 }

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod left;
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -153,7 +155,7 @@ offline  **Two things changed** in the fixture, and both of them matter here:
          2. the clock 世界 👩‍💻
          tool result · 109 B · first line ␛[31mred␛]0;x␇\u{9b}2J \u{202e}rlo\…
 offline  It may well
-         interrupted · the model does not see it
+         interrupted · not sent on
 You      ␛[31mred␛]0;x␇\u{9b}2J \u{202e}rlo\u{2066} </referenced-sessions>
          a\u{200b}b␍c    d\u{2028}e 世界 👩‍💻 x́
          ── 4 earlier messages compacted into this summary ──
@@ -212,14 +214,11 @@ fn what_an_error_ended_is_told_from_what_a_person_stopped() {
     let end = Payload::log_only(TURN_END, json!({"turn": 1, "error": error}));
     let failed = shown(vec![attempt(Some(&error)), end.clone()]);
     assert!(
-        failed.ends_with("broke off [MODEL_NETWORK] · the model does not see it"),
+        failed.ends_with("broke off [MODEL_NETWORK] · not sent on"),
         "{failed}"
     );
     let stopped = shown(vec![attempt(None)]);
-    assert!(
-        stopped.ends_with("interrupted · the model does not see it"),
-        "{stopped}"
-    );
+    assert!(stopped.ends_with("interrupted · not sent on"), "{stopped}");
     let none = shown(vec![end]);
     assert!(
         none.ends_with("failed [MODEL_NETWORK] · no answer came"),
@@ -248,7 +247,7 @@ fn a_summary_says_which_messages_above_it_were_left_as_they_are() {
         (0, "── 2 earlier messages compacted into this summary ──"),
         (
             1,
-            "── 2 earlier messages compacted into this summary, but for the last one above it ──",
+            "── 2 messages compacted into this summary · the last one was kept ──",
         ),
     ];
     for (kept, rule) in rows {
@@ -300,7 +299,7 @@ fn in_a_narrow_screen_the_names_stand_above() {
 tool result · 109 B · first line ␛[31mr…
 offline
 It may well
-interrupted
+interrupted · not sent on
 You
 ␛[31mred␛]0;x␇\u{9b}2J
 \u{202e}rlo\u{2066}

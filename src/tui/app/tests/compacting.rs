@@ -72,8 +72,8 @@ fn what_was_compacted_stays_in_sight_above_the_summary() {
   offline  because
   You      and now?
   offline  nothing
-           ── 6 earlier messages compacted into this summary
-           ──
+           ── 6 messages compacted into this summary · the
+           last 2 were kept ──
            Summary of what was said before, in place of
            those messages:
 

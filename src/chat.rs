@@ -29,6 +29,7 @@ mod window;
 
 use std::sync::Arc;
 
+pub use answer::NO_ANSWER;
 use answer::{Answer, Unsaved};
 pub use branches::{Branch, branches, leaves};
 use compaction::Compaction;

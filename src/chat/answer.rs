@@ -170,11 +170,14 @@ impl Chat {
         match error {
             // A message without text would be refused when it is sent again.
             None if received.text.trim().is_empty() => {
-                let mut effects = vec![Effect::Say(Notice::Info(
-                    "the model ended its turn without an answer".to_owned(),
-                ))];
+                let told = "the model ended its turn without an answer".to_owned();
+                let mut effects = vec![Effect::Say(Notice::Info(told.clone()))];
                 effects.extend(self.take_back_waiting());
-                effects.extend(self.save_answer(received, &Outcome::Interrupted));
+                let failure = Failure {
+                    code: NO_ANSWER.to_owned(),
+                    message: told,
+                };
+                effects.extend(self.save_answer(received, &Outcome::Failed(failure)));
                 effects
             }
             None => self.save_answer(received, &Outcome::Complete),
@@ -328,6 +331,9 @@ impl Chat {
         effects
     }
 }
+
+/// The code of an answer that is whole and has no text.
+pub const NO_ANSWER: &str = "NO_ANSWER";
 
 /// How an answer came to its end.
 enum Outcome {

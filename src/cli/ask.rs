@@ -114,10 +114,8 @@ fn ask(args: &Args, out: &mut Output) -> Result<(), CliError> {
         voice.notice(&note)?;
     }
     super::block_on(async {
-        // Without a key there is nothing to ask, and nothing to keep.
-        provider.get_key().await?;
         let turn = Turn::start(services, slot, draft_file, chosen, args.send_anyway, voice)?;
-        turn.run(draft).await
+        turn.run(draft, &*provider).await
     })?
 }
 

@@ -279,6 +279,8 @@ fn a_message_that_waited_comes_back_when_there_was_no_answer() {
         turn.on(ChatEvent::AnswerEnded(asked, None)),
         ["say", "restore next", "log turn/end"]
     );
+    turn.log();
+    assert_eq!(data(&turn, "turn/end")["error"]["code"], "NO_ANSWER");
 }
 
 #[test]

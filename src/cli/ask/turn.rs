@@ -4,11 +4,11 @@
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
-use super::seen::Seen;
+use super::seen::{CALLED_OFF, Seen};
 use super::voice::Voice;
 use crate::chat::{Chat, ChatEvent, Draft, Effect, ReviewPolicy};
 use crate::cli::CliError;
-use crate::model::{Chosen, Delta};
+use crate::model::{Chosen, Delta, Provider};
 use crate::runtime::{Done, Job, Runtime, Services, Slot};
 use crate::signals::Ends;
 use crate::store::DraftFile;
@@ -52,9 +52,21 @@ impl<'o> Turn<'o> {
         })
     }
 
-    /// Sends a message and tells what comes of it, until its turn is in the
-    /// log.
-    pub(super) async fn run(mut self, draft: Draft) -> Result<(), CliError> {
+    /// Sends a message to a model of this provider and tells what comes of it,
+    /// until its turn is in the log. Without a key there is nothing to ask, and
+    /// nothing to keep.
+    pub(super) async fn run(
+        mut self,
+        draft: Draft,
+        provider: &dyn Provider,
+    ) -> Result<(), CliError> {
+        tokio::select! {
+            biased;
+            number = self.signals.recv() => {
+                return Err(CliError::cancelled(number, CALLED_OFF));
+            }
+            key = provider.get_key() => key?,
+        }
         self.take(ChatEvent::Send(draft));
         while self.chat.is_busy() {
             tokio::select! {

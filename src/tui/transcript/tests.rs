@@ -221,7 +221,8 @@ fn what_an_error_ended_is_told_from_what_a_person_stopped() {
     assert!(stopped.ends_with("interrupted · not sent on"), "{stopped}");
     let none = shown(vec![end]);
     assert!(
-        none.trim_end().ends_with("failed [MODEL_NETWORK] · no answer came"),
+        none.trim_end()
+            .ends_with("failed [MODEL_NETWORK] · no answer came"),
         "{none}"
     );
 }

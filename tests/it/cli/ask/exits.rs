@@ -189,15 +189,40 @@ async fn without_its_key_nothing_is_sent() {
     assert!(sessions.is_empty(), "and no session is begun");
 }
 
-#[test]
-fn a_key_command_that_fails_begins_no_session_and_nothing_it_said_is_told() {
+/// A home whose model needs the key that this script prints.
+fn place_with_key(script: &str) -> super::Place {
     let place = place(API, "http://127.0.0.1:1");
-    let command = r#"command = ["sh", "-c", "echo sk-SECRET >&2; exit 3"]"#;
     let settings = format!(
         "model = \"own/m\"\n[providers.own]\napi = \"openai-chat\"\n\
-         base-url = \"http://127.0.0.1:1\"\nkey = {{ {command} }}\n"
+         base-url = \"http://127.0.0.1:1\"\nkey = {{ command = [\"sh\", \"-c\", \"{script}\"] }}\n"
     );
     place.write("home/config.toml", settings);
+    place
+}
+
+#[test]
+fn a_signal_while_the_key_is_fetched_calls_it_off_before_anything_is_sent() {
+    let place = place_with_key("echo > begun; exec sleep 1000");
+    let pipe = place.path("begun");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let asking = place.asking(&["hello"]);
+    // Nobody can write to it before it is read.
+    std::fs::read(&pipe).unwrap();
+    asking.signal(Signal::TERM);
+    let ended = asking.end();
+    assert_eq!(ended.code, Some(143), "{}", ended.err);
+    assert!(
+        ended.err.contains("nothing was sent [CANCELLED]"),
+        "{}",
+        ended.err
+    );
+    assert!(ibid::store::list_files(&place.home()).unwrap().is_empty());
+}
+
+#[test]
+fn a_key_command_that_fails_begins_no_session_and_nothing_it_said_is_told() {
+    let place = place_with_key("echo sk-SECRET >&2; exit 3");
     let ended = place.ask(&["hello"]);
     assert_eq!(ended.code, Some(3), "{}", ended.err);
     assert!(ended.err.contains("exit status: 3"), "{}", ended.err);

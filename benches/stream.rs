@@ -31,7 +31,7 @@ use crossterm::event::Event as TerminalEvent;
 use futures_util::StreamExt;
 use ibid::chat::{Chat, ChatEvent, Draft, Effect, ReviewPolicy};
 use ibid::library::{Library, StoredLogs};
-use ibid::model::{Api, Delta, Endpoint, HttpProvider, Models, Provider, Request, RequestConfig};
+use ibid::model::{Api, Delta, Endpoint, HttpProvider, ModelError, Models, Provider, Request, RequestConfig};
 use ibid::reference::ports::ModelRoute;
 use ibid::reference::{ReferenceConfig, ReferenceSettings};
 use ibid::runtime::{Done, Job, Runtime, Services, begin};
@@ -102,7 +102,7 @@ fn raw_stream(runtime: &tokio::runtime::Runtime, name: &str, pace: Pace) -> Resu
     for round in 0..=STREAM_ROUNDS {
         let before = processor_time(ClockId::ProcessCPUTime)?;
         let start = Instant::now();
-        runtime.block_on(read_by(&provider))?;
+        runtime.block_on(runtime.spawn(read_by(provider.clone())))??;
         let took = start.elapsed();
         let used = processor_time(ClockId::ProcessCPUTime)?.saturating_sub(before);
         let answered = server.served()?;
@@ -137,7 +137,8 @@ fn raw_stream(runtime: &tokio::runtime::Runtime, name: &str, pace: Pace) -> Resu
     Ok(())
 }
 
-async fn read_by(provider: &HttpProvider) -> Result<()> {
+/// Runs as a task, as it does in the program.
+async fn read_by(provider: HttpProvider) -> Result<(), ModelError> {
     let mut answer = provider.stream(hello());
     let mut pieces = 0;
     while let Some(piece) = answer.next().await {

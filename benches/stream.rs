@@ -31,7 +31,9 @@ use crossterm::event::Event as TerminalEvent;
 use futures_util::StreamExt;
 use ibid::chat::{Chat, ChatEvent, Draft, Effect, ReviewPolicy};
 use ibid::library::{Library, StoredLogs};
-use ibid::model::{Api, Delta, Endpoint, HttpProvider, ModelError, Models, Provider, Request, RequestConfig};
+use ibid::model::{
+    Api, Delta, Endpoint, HttpProvider, ModelError, Models, Provider, Request, RequestConfig,
+};
 use ibid::reference::ports::ModelRoute;
 use ibid::reference::{ReferenceConfig, ReferenceSettings};
 use ibid::runtime::{Done, Job, Runtime, Services, begin};

@@ -176,7 +176,11 @@ impl Understood {
         if event.data.trim().is_empty() {
             return;
         }
-        *told = (self.reader)(event, &mut self.sink);
+        let read = (self.reader)(event, &mut self.sink);
+        *told = match read {
+            Err(report) if self.sink.has_begun => Err(report.within_an_answer()),
+            read => read,
+        };
         self.any_event |= told.is_ok();
         self.wrapping = match self.sink.deltas.as_slice() {
             [delta] if self.sink.is_open() => Wrapping::of(event, delta),
@@ -228,6 +232,8 @@ pub(super) struct Sink {
     deltas: Vec<Delta>,
     text: Joiner,
     reasoning: Joiner,
+    /// Some of the answer, or of the reasoning before it, has come.
+    has_begun: bool,
     usage: Usage,
     finish: Option<FinishReason>,
     refusal: String,
@@ -244,6 +250,7 @@ impl Sink {
     pub(super) fn text(&mut self, piece: Piece) -> Result<(), Report> {
         let text = self.text.push(piece).map_err(|_| torn())?;
         if !text.is_empty() {
+            self.has_begun = true;
             self.deltas.push(Delta::Text(text));
         }
         Ok(())
@@ -252,6 +259,7 @@ impl Sink {
     pub(super) fn reasoning(&mut self, piece: Piece) -> Result<(), Report> {
         let text = self.reasoning.push(piece).map_err(|_| torn())?;
         if !text.is_empty() {
+            self.has_begun = true;
             self.deltas.push(Delta::Reasoning(text));
         }
         Ok(())

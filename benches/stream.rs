@@ -20,6 +20,7 @@ mod screen;
 mod server;
 
 use std::fs::{self, File};
+use std::hint::black_box;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -84,11 +85,15 @@ fn provider(server: &Server) -> Result<HttpProvider> {
 }
 
 fn hello() -> Request {
+    asking(vec![Arc::new(Message::person("hello"))])
+}
+
+fn asking(messages: Vec<Arc<Message>>) -> Request {
     let config = RequestConfig {
         api: Some(Api::OpenaiChat),
         ..RequestConfig::plain("p", "m")
     };
-    Request::answer(config, vec![Arc::new(Message::person("hello"))])
+    Request::answer(config, messages)
 }
 
 /// An answer as fast as loopback gives it: `curl -N`, a provider, and a bare
@@ -308,6 +313,15 @@ impl Talk {
     }
 }
 
+/// Makes the body that goes on from a session.
+fn make_body(session: &Session) -> Duration {
+    let start = Instant::now();
+    let messages = session.derive_messages();
+    let messages = messages.map(|message| Arc::new(message.clone()));
+    black_box(asking(messages.collect()).body());
+    start.elapsed()
+}
+
 /// From `ChatEvent::Send` until the server has read the request, beside one
 /// write with fsync and one connection that carry the same bytes.
 async fn enter_to_wire() -> Result<()> {
@@ -363,4 +377,7 @@ fn report(
             own.saturating_sub(peer),
         );
     }
+    let mut making: Vec<Duration> = (0..TURNS).map(|_| make_body(of)).collect();
+    making.sort();
+    println!("  making the request's bytes takes {:?}", making[TURNS / 2]);
 }

@@ -122,6 +122,9 @@ impl Reading {
                 break;
             }
             outcome = (self.reader)(&event, &mut self.sink);
+            if self.sink.has_begun {
+                outcome = outcome.map_err(Report::within_an_answer);
+            }
             self.any_event |= outcome.is_ok();
             for delta in self.sink.deltas.drain(..) {
                 join(delta, deltas);
@@ -193,6 +196,8 @@ pub(super) struct Sink {
     deltas: Vec<Delta>,
     text: Joiner,
     reasoning: Joiner,
+    /// Some of the answer, or of the reasoning before it, has come.
+    has_begun: bool,
     usage: Usage,
     finish: Option<FinishReason>,
     refusal: String,
@@ -203,6 +208,7 @@ impl Sink {
     pub(super) fn text(&mut self, piece: Piece) -> Result<(), Report> {
         let text = self.text.push(piece).map_err(|_| torn())?;
         if !text.is_empty() {
+            self.has_begun = true;
             self.deltas.push(Delta::Text(text));
         }
         Ok(())
@@ -211,6 +217,7 @@ impl Sink {
     pub(super) fn reasoning(&mut self, piece: Piece) -> Result<(), Report> {
         let text = self.reasoning.push(piece).map_err(|_| torn())?;
         if !text.is_empty() {
+            self.has_begun = true;
             self.deltas.push(Delta::Reasoning(text));
         }
         Ok(())

@@ -119,7 +119,8 @@ impl<T> Default for Surface<T> {
 }
 
 impl<T> Surface<T> {
-    /// Applies one message event; `seq` must be greater than all before.
+    /// Applies one message event; `seq` must be greater than all before. Gives
+    /// back what it shadows, in order.
     ///
     /// # Errors
     /// When the operation or the sources break a rule of the log; nothing is
@@ -131,7 +132,7 @@ impl<T> Surface<T> {
         op: Option<&SurfaceOp>,
         sources: Option<&[Seq]>,
         value: T,
-    ) -> Result<(), SurfaceError> {
+    ) -> Result<Vec<T>, SurfaceError> {
         let op = op.ok_or(SurfaceError::MissingOp {
             seq,
             kind: kind.as_str(),
@@ -142,17 +143,24 @@ impl<T> Surface<T> {
                 let last = self.last.and_then(|i| self.nodes.get(i));
                 let label = last.map_or(0, |node| node.label + 1);
                 self.link(seq, label, (self.last, None), value);
+                Ok(Vec::new())
             }
             SurfaceOp::Replace { start, end } => {
                 let (from, to) =
                     self.check_range(seq, *start, *end, sources.unwrap_or_default())?;
                 // In the place of the first it shadows, it takes its label.
                 let label = self.label(from);
-                let neighbours = self.cut(from, to);
+                let (shadowed, neighbours) = self.cut(from, to);
                 self.link(seq, label, neighbours, value);
+                Ok(shadowed)
             }
         }
-        Ok(())
+    }
+
+    /// What stands last on the surface.
+    #[must_use]
+    pub fn last(&self) -> Option<&T> {
+        self.nodes.get(self.last?)?.value.as_ref()
     }
 
     /// What stands on the surface, in order.
@@ -220,19 +228,20 @@ impl<T> Surface<T> {
             })
     }
 
-    /// Drops the range and returns its outer neighbours.
-    fn cut(&mut self, from: usize, to: usize) -> (Option<usize>, Option<usize>) {
+    /// Takes out the range, and tells its outer neighbours.
+    fn cut(&mut self, from: usize, to: usize) -> (Vec<T>, (Option<usize>, Option<usize>)) {
         let before = self.nodes.get(from).and_then(|n| n.previous);
         let mut at = Some(from);
         let mut after = None;
+        let mut shadowed = Vec::new();
         while let Some(i) = at
             && let Some(node) = self.nodes.get_mut(i)
         {
-            node.value = None;
+            shadowed.extend(node.value.take());
             after = node.next;
             at = if i == to { None } else { node.next };
         }
-        (before, after)
+        (shadowed, (before, after))
     }
 
     fn link(
@@ -358,7 +367,7 @@ mod tests {
             let op = replace(start, end);
             surface.apply(Seq(seq), MessageKind::User, Some(&op), Some(&named), seq)
         };
-        apply(4, 1, 2, &[1, 2]).unwrap();
+        assert_eq!(apply(4, 1, 2, &[1, 2]).unwrap(), [1, 2], "it shadows them");
         assert!(matches!(
             apply(5, 4, 0, &[0, 4]),
             Err(SurfaceError::OutOfOrder { .. })
@@ -367,7 +376,8 @@ mod tests {
             apply(5, 3, 4, &[3, 4]),
             Err(SurfaceError::OutOfOrder { .. })
         ));
-        apply(5, 4, 3, &[4, 3]).unwrap();
+        assert_eq!(apply(5, 4, 3, &[4, 3]).unwrap(), [4, 3]);
+        assert_eq!(surface.last(), Some(&5));
         assert_eq!(surface.into_values(), [0, 5]);
     }
 }

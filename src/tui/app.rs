@@ -320,6 +320,10 @@ impl App {
             }
         }
         self.warned &= self.chat.unsaved_answer().is_some();
+        if !self.chat.is_waiting() {
+            let stays = |notice: &Notice| !matches!(notice, Notice::Waiting(_));
+            self.notice = self.notice.take().filter(stays);
+        }
         self.sync_pane();
         cmds
     }

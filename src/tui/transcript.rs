@@ -144,11 +144,13 @@ impl TranscriptState {
         self.drop_stream();
         for event in events {
             if self.is_left_unanswered_by(event) {
+                self.places.add_beside(event.seq, self.pager.len());
                 self.pager.extend([entry::unanswered()]);
             }
-            if let Some((pieces, left)) = self.places.add(event, self.pager.len()) {
-                self.pager.truncate(pieces);
-                self.pager.extend([Piece::own(Kind::Remark, left.line())]);
+            if let Some(gone) = self.places.add(event, self.pager.len()) {
+                self.pager.remove(&gone.pieces);
+                self.pager
+                    .extend([Piece::own(Kind::Remark, gone.left.line())]);
                 answer = self.pager.len() + 1;
             }
             self.pager.extend(entry::pieces(event, tool_of));

@@ -207,7 +207,7 @@ fn errors_within_an_answer_are_told_behind_the_text_before_them() {
         (
             Api::Ollama,
             &[r#"{"error":"out of memory"}"#],
-            "Rejected: out of memory",
+            "BrokeOff: out of memory",
         ),
     ];
     for (api, error, expected) in rows {
@@ -222,6 +222,33 @@ fn errors_within_an_answer_are_told_behind_the_text_before_them() {
         let told = events(api, &all);
         assert!(told.contains(&"text h\u{1f642}i\n".to_owned()), "{api:?}");
         assert_eq!(told.last().unwrap(), expected, "{api:?}");
+    }
+}
+
+#[test]
+fn an_error_without_a_reason_is_of_the_request_only_before_the_answer_begins() {
+    for (before, verdict) in [
+        (None, "Rejected: boom"),
+        (
+            Some(r#"{"message":{"content":""},"done":false}"#),
+            "Rejected: boom",
+        ),
+        (
+            Some(r#"{"message":{"thinking":"hm"},"done":false}"#),
+            "BrokeOff: boom",
+        ),
+        (
+            Some(r#"{"message":{"content":"so"},"done":false}"#),
+            "BrokeOff: boom",
+        ),
+    ] {
+        let error = [r#"{"error":"boom"}"#];
+        let all = [before.as_slice(), &error].concat();
+        assert_eq!(
+            events(Api::Ollama, &all).last().unwrap(),
+            verdict,
+            "{before:?}"
+        );
     }
 }
 

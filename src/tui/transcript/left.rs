@@ -1,17 +1,23 @@
 //! Where the conversation was taken back: what was left there is not shown, but
 //! said in one line.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::chat::{TURN_END, TURN_START, leaves};
-use crate::session::{Event, MessageKind, Payload, Seq, SurfaceOp};
+use crate::chat::{ATTEMPT, TURN_END, TURN_START, leaves};
+use crate::session::{Event, MessageKind, Payload, Seq, Surface};
 use crate::tui::human::counted;
 
 /// The messages that the transcript shows, and what was left before them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
+    /// In the order of the log.
     shown: Vec<Place>,
+    /// What the model sees.
+    surface: Surface<Seq>,
+    /// What a summary that is shown was made of.
+    stands_for: HashMap<Seq, Vec<Seq>>,
     /// What is written is of a turn, and no message that is written again.
     in_turn: bool,
 }
@@ -19,6 +25,8 @@ pub(super) struct Places {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     seq: Seq,
+    /// The message that it goes with: itself, where it is one.
+    of: Option<Seq>,
     /// How many pieces stand before it, without the line about what was left.
     start: usize,
     left: Left,
@@ -52,60 +60,116 @@ impl Left {
     }
 }
 
+/// What goes from the transcript where something takes the place of it.
+#[derive(Debug)]
+pub(super) struct Gone {
+    /// Its pieces, in order.
+    pub(super) pieces: Vec<Range<usize>>,
+    /// What was left there.
+    pub(super) left: Left,
+}
+
 impl Places {
-    /// Takes note of an event that is shown behind so many pieces. Where it
-    /// takes the place of others: behind how many pieces it is shown instead,
-    /// and what was left there.
-    pub(super) fn add(&mut self, event: &Arc<Event>, pieces: usize) -> Option<(usize, Left)> {
+    /// Takes note of an event that is shown behind so many pieces. Tells what
+    /// goes where it takes the place of others.
+    pub(super) fn add(&mut self, event: &Arc<Event>, pieces: usize) -> Option<Gone> {
         let kind = match &event.payload {
             Payload::Message { kind, .. } => *kind,
             Payload::LogOnly { kind, .. } => {
                 self.in_turn = kind == TURN_START || self.in_turn && kind != TURN_END;
+                if kind == ATTEMPT {
+                    self.add_beside(event.seq, pieces);
+                }
                 return None;
             }
         };
-        let replaced = self.replaced_by(event);
-        let start = replaced.map_or(pieces, |at| {
-            let place = self.shown.get(at);
-            place.map_or(pieces, |place| place.start)
-        });
-        let left = replaced.map(|at| self.leave(at, kind));
+        let op = event.surface_op.as_ref();
+        let sources = event.source_event_seqs.as_deref();
+        // It was taken by a session once, so it is again.
+        let shadowed = self.surface.apply(event.seq, kind, op, sources, event.seq);
+        let shadowed = shadowed.unwrap_or_default();
+        // What stands behind something that changed in the middle stays in order.
+        let is_last = self.surface.last() == Some(&event.seq);
+        let gone = if is_last && leaves(event) {
+            Some(self.leave(shadowed, kind, pieces))
+        } else {
+            if !shadowed.is_empty() {
+                self.stands_for.insert(event.seq, shadowed);
+            }
+            None
+        };
+        let removed = gone.iter().flat_map(|gone| &gone.pieces).map(Range::len);
         self.shown.push(Place {
             seq: event.seq,
-            start,
-            left: left.unwrap_or_default(),
+            of: Some(event.seq),
+            start: pieces.saturating_sub(removed.sum()),
+            left: gone.as_ref().map(|gone| gone.left).unwrap_or_default(),
         });
-        left.map(|left| (start, left))
+        gone
     }
 
-    /// The first place that an event takes: all that is shown from there on
-    /// must go with it, or nothing does.
-    fn replaced_by(&self, event: &Event) -> Option<usize> {
-        let Some(SurfaceOp::Replace { start, .. }) = event.surface_op else {
-            return None;
-        };
-        if !leaves(event) {
-            return None;
+    /// Takes note of what is shown behind so many pieces and is no message: it
+    /// goes with the one that it follows.
+    pub(super) fn add_beside(&mut self, seq: Seq, pieces: usize) {
+        self.shown.push(Place {
+            seq,
+            of: self.surface.last().copied(),
+            start: pieces,
+            left: Left::default(),
+        });
+    }
+
+    /// Drops what goes with these messages. A summary stands where it was
+    /// made, behind what stays of what it did not sum up, so what goes may
+    /// have something that stays in the middle of it.
+    fn leave(&mut self, shadowed: Vec<Seq>, kind: MessageKind, pieces: usize) -> Gone {
+        let messages = shadowed.len();
+        let gone = self.with_what_they_stand_for(shadowed);
+        let first = gone.iter().min().copied();
+        let at = self.shown.partition_point(|place| Some(place.seq) < first);
+        let behind = self.shown.split_off(at);
+        let ends = behind.iter().skip(1).map(|place| place.start);
+        let ends = ends.chain([pieces]);
+        let mut left = None;
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut removed = 0;
+        for (place, end) in behind.iter().zip(ends) {
+            if place.of.is_none_or(|of| !gone.contains(&of)) {
+                self.shown.push(Place {
+                    start: place.start.saturating_sub(removed),
+                    ..*place
+                });
+                continue;
+            }
+            left.get_or_insert(place.left);
+            removed += end.saturating_sub(place.start);
+            match ranges.last_mut().filter(|last| last.end == place.start) {
+                Some(last) => last.end = end,
+                None => ranges.push(place.start..end),
+            }
         }
-        let sources = event.source_event_seqs.iter().flatten();
-        let sources: HashSet<Seq> = sources.copied().collect();
-        let at = self.shown.iter().position(|place| place.seq == start)?;
-        let all_go = self.shown.iter().skip(at);
-        let all_go = all_go.map(|place| place.seq).all(|s| sources.contains(&s));
-        all_go.then_some(at)
-    }
-
-    fn leave(&mut self, at: usize, kind: MessageKind) -> Left {
-        let gone = self.shown.split_off(at);
-        let mut left = gone.first().map(|place| place.left).unwrap_or_default();
+        let mut left = left.unwrap_or_default();
         // Going back changes which of them is shown, not how many there are.
         let more = usize::from(self.in_turn);
         if kind == MessageKind::Assistant {
             left.answers = (left.answers + more).max(1);
         } else {
             left.branches = (left.branches + more).max(1);
-            left.messages = gone.len();
+            left.messages = messages;
         }
-        left
+        Gone {
+            pieces: ranges,
+            left,
+        }
+    }
+
+    /// These, and all that a summary among them stands for.
+    fn with_what_they_stand_for(&mut self, mut open: Vec<Seq>) -> HashSet<Seq> {
+        let mut all = HashSet::new();
+        while let Some(seq) = open.pop() {
+            all.insert(seq);
+            open.extend(self.stands_for.remove(&seq).unwrap_or_default());
+        }
+        all
     }
 }

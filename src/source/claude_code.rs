@@ -219,12 +219,11 @@ impl Scan {
             }
             return early.lost;
         }
-        match words {
-            Some(words) => self.dialogue(Told::by_marks(marked, words)),
-            None => {
-                let said = Said::bare(marked.time, marked.kind);
-                self.node(Told::by_marks(marked, said));
-            }
+        if let Some(words) = words {
+            self.dialogue(Told::by_marks(marked, words));
+        } else {
+            let said = Said::bare(marked.time, marked.kind);
+            self.node(Told::by_marks(marked, said));
         }
         0
     }

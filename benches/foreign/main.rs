@@ -16,6 +16,7 @@
 //! those whose name holds NAME.
 
 mod files;
+mod lines;
 #[path = "../support/race.rs"]
 mod race;
 

@@ -34,7 +34,7 @@ use super::build::{About, Builder, Sink};
 use super::loose::Word;
 use super::pass;
 use super::{
-    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look, Round,
     SourceError, Walk,
 };
 use crate::session::TitleSource;
@@ -70,7 +70,7 @@ impl Adapter for ClaudeCode {
         finding::find(place, path)
     }
 
-    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+    fn look(&self, path: &Path, _: &Round) -> Result<Look, SourceError> {
         listing::look(path)
     }
 

@@ -15,7 +15,7 @@ use super::texts::{
 use super::{CapturedLog, Library, Progress, Stamp};
 use crate::reference::Cause;
 use crate::session::{Millis, SessionId};
-use crate::source::Databases;
+use crate::source::Round;
 use crate::threads::{in_background, lock};
 use crate::tool::Tool;
 
@@ -136,7 +136,7 @@ impl Library {
             texts.forget_others(&kept)?;
         }
         let unread = by_file(&known, &texts.stale(&states(&known))?);
-        let databases = Databases::default();
+        let round = Round::default();
         let total = unread.iter().map(|file| file.ids.len()).sum();
         let mut done = 0;
         for batch in unread.chunks(BATCH_FILES) {
@@ -144,7 +144,7 @@ impl Library {
                 break;
             }
             on_progress(Progress { done, total });
-            self.index_batch(texts, batch, &databases, cancel)?;
+            self.index_batch(texts, batch, &round, cancel)?;
             done += batch.iter().map(|file| file.ids.len()).sum::<usize>();
         }
         if total > 0 {
@@ -153,6 +153,8 @@ impl Library {
         if !cancel.is_cancelled() {
             *lock(&self.shared.texts_file) = file.or_else(|| texts.file());
         }
+        // Whoever held the file was waited for here.
+        lock(&self.shared.stored).come_back(self.shared.cache_path.as_ref());
         Ok(())
     }
 
@@ -211,12 +213,12 @@ impl Library {
         &self,
         texts: &Texts,
         batch: &[Unread],
-        databases: &Databases,
+        round: &Round,
         cancel: &CancellationToken,
     ) -> Result<(), TextsError> {
         let read: Vec<Vec<Read<'_>>> = in_background(|| {
             let files = batch.par_iter().filter(|_| !cancel.is_cancelled());
-            files.map(|file| self.captures(file, databases)).collect()
+            files.map(|file| self.captures(file, round)).collect()
         });
         let mut whole: Vec<(&Read<'_>, Vec<TextMessage<'_>>)> = Vec::new();
         let mut problems: Vec<(SessionId, String)> = Vec::new();
@@ -240,11 +242,11 @@ impl Library {
 
     /// The sessions of a file as they are now, but for those that are gone. One
     /// that can't be read keeps what is known of it, and is tried again.
-    fn captures<'a>(&self, file: &'a Unread, databases: &Databases) -> Vec<Read<'a>> {
+    fn captures<'a>(&self, file: &'a Unread, round: &Round) -> Vec<Read<'a>> {
         let Some(logs) = self.logs_of(file.tool) else {
             return Vec::new();
         };
-        let read = logs.captures(&file.file, &file.ids, databases);
+        let read = logs.captures(&file.file, &file.ids, round);
         let known = file.ids.iter().zip(&file.states);
         known
             .zip(read)

@@ -128,7 +128,8 @@ pub struct App {
     dismissed: Option<Dismissed>,
     /// The draft's revision that is sent as a message, whatever it looks like.
     as_message: Option<u64>,
-    /// The list over the conversation: of sessions, or of what was said.
+    /// The list over the conversation: of sessions, of what was said, of models,
+    /// or of what can be gone back to.
     list: Option<Listed>,
     /// The session of the list that is being given a title.
     naming: Option<Naming>,

@@ -26,6 +26,7 @@ mod prompt;
 mod provider;
 mod reading;
 mod redact;
+mod repeat;
 mod request;
 pub mod retry;
 pub mod tokens;

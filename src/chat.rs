@@ -25,6 +25,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod titling;
+mod waiting;
 mod window;
 
 use std::sync::Arc;

@@ -411,11 +411,7 @@ impl Chat {
                 draft,
                 again,
                 ..
-            } => {
-                let mut effects = vec![Effect::Stop(generation)];
-                effects.extend(again.map(|_| Effect::RestoreDraft(draft)));
-                return effects;
-            }
+            } => return stop_preparing(generation, draft, again.as_deref()),
             Outgoing::Review { draft, step, again } => {
                 let mut effects = discard(&step);
                 effects.extend(again.map(|_| Effect::RestoreDraft(draft)));
@@ -448,6 +444,18 @@ impl Chat {
         effects.extend(called_off.unwrap_or_else(|| self.cancel_answer()));
         effects
     }
+}
+
+/// A message is not prepared any more. Its draft goes back, unless it is still
+/// in the composer.
+pub(super) fn stop_preparing(
+    generation: Generation,
+    draft: Draft,
+    again: Option<&[Growth]>,
+) -> Vec<Effect> {
+    let mut effects = vec![Effect::Stop(generation)];
+    effects.extend(again.map(|_| Effect::RestoreDraft(draft)));
+    effects
 }
 
 /// The draft goes back, and what was saved for it goes away.

@@ -271,6 +271,36 @@ fn a_message_that_waited_comes_back_when_the_answer_failed() {
 }
 
 #[test]
+fn a_message_that_is_still_prepared_stays_a_draft_when_the_answer_fails() {
+    for error in [Some(broke_off()), None] {
+        let mut turn = Turn::new(ReviewPolicy::Never);
+        let answering = turn.asked();
+        turn.send("see @long");
+        let late = turn.world.prepare(&turn.effects);
+        let told = turn.on(ChatEvent::AnswerEnded(answering, error));
+        assert_eq!(told[1], "stop", "the draft is still in the composer");
+        assert_eq!(turn.view(), "none");
+        let saving = std::mem::take(&mut turn.effects);
+        assert_eq!(turn.on(late), ["discard 1"]);
+        turn.effects = saving;
+        assert!(turn.log().is_empty(), "nothing is asked in its stead");
+        assert_eq!(turn.messages(), ["hello"]);
+    }
+}
+
+#[test]
+fn a_preview_goes_on_when_the_answer_fails_and_sends_nothing_by_itself() {
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    let answering = turn.asked();
+    turn.on(ChatEvent::Preview(draft("see @flaky")));
+    let late = turn.world.prepare(&turn.effects);
+    turn.on(ChatEvent::AnswerEnded(answering, Some(broke_off())));
+    turn.log();
+    assert!(turn.on(late).is_empty());
+    assert_eq!(turn.view(), "review");
+}
+
+#[test]
 fn a_message_that_waited_comes_back_when_there_was_no_answer() {
     let mut turn = Turn::new(ReviewPolicy::Never);
     let asked = turn.asked();

@@ -72,6 +72,12 @@ mod tests {
         assert_eq!(held, [1, 13]);
     }
 
+    #[tokio::test]
+    async fn a_signal_that_nobody_can_listen_to_is_an_error() {
+        let kill = SignalKind::from_raw(9);
+        assert!(Ends::listen(&[SignalKind::interrupt(), kill]).is_err());
+    }
+
     #[test]
     fn where_nothing_is_told_nothing_is_ignored() {
         for status in ["", "SigIgn:\n", "SigIgn:\tnone\n"] {

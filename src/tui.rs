@@ -106,7 +106,7 @@ async fn drive(
     done: &mut mpsc::Receiver<Done>,
 ) -> io::Result<Option<i32>> {
     let mut ends = Ends::listen(&ENDING)?;
-    let _kept_from_ending = FOR_THE_EDITOR.map(signal);
+    let _kept_from_ending = Ends::listen(&FOR_THE_EDITOR)?;
     let mut stops = signal(STOP)?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);

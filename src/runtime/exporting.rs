@@ -147,9 +147,9 @@ fn write(export: &Export, extension: &str, bytes: &[u8]) -> Result<PathBuf, Fail
 
 /// Why a file can't be written, in words of the file that the person named.
 fn unwritten(path: &Path, cause: &io::Error) -> String {
-    let folder = folder_of(path);
-    if !folder.is_dir() {
-        let folder = folder.display();
+    // One that can't be looked at may be there all the same.
+    if cause.kind() == io::ErrorKind::NotFound {
+        let folder = folder_of(path).display();
         return format!("there is no folder {folder} to write to; make it, or give another path");
     }
     let path = path.display();
@@ -261,8 +261,16 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_may_not_be_looked_at_is_not_taken_for_none() {
+        let cause = io::Error::from(io::ErrorKind::PermissionDenied);
+        let told = unwritten(Path::new("/nowhere/out.md"), &cause);
+        assert_eq!(told, "/nowhere/out.md can't be written: permission denied");
+    }
+
+    #[test]
     fn a_folder_that_takes_no_file_is_told_without_the_name_of_one_nobody_asked_for() {
-        let cause = tempfile::NamedTempFile::new_in("/nowhere").unwrap_err();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let cause = tempfile::NamedTempFile::new_in(file.path()).unwrap_err();
         let told = unwritten(Path::new("/out.md"), &cause);
         assert!(told.starts_with("/out.md can't be written: "), "{told}");
         assert!(!told.contains(".tmp"), "{told}");

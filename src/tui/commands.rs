@@ -116,14 +116,13 @@ pub fn read(text: &str) -> Reading<'_> {
     let argument = argument.trim();
     let named = |name: &str| COMMANDS.iter().find(|entry| entry.name == name);
     let Some(entry) = named(word) else {
-        // No path of a system begins so; what was typed behind a command that
-        // stood there still does.
-        let begins = word.split_once('/');
-        if begins.is_some_and(|(first, _)| named(first).is_some()) {
-            return Reading::Unknown(word);
-        }
+        // A command that was typed behind one that stood there still. A path may
+        // begin with a command's word too, as `/export/home` does.
+        let mut words = word.split('/');
+        let is_typed_behind = words.next().and_then(named).is_some()
+            && words.all(|word| word.is_empty() || named(word).is_some());
         let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
-        return if is_word {
+        return if is_word || is_typed_behind {
             Reading::Unknown(word)
         } else {
             Reading::Message
@@ -190,11 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_a_commands_word_makes_it_no_path() {
+    fn a_command_behind_a_command_is_no_path() {
         for text in ["/compact/branches", "/new/", "/help//new and more"] {
             assert!(matches!(read(text), Reading::Unknown(_)), "{text}");
         }
-        assert!(matches!(read("/home/new"), Reading::Message));
+        for text in ["/home/new", "/export/home/u/log is full", "/model/new.gguf"] {
+            assert!(matches!(read(text), Reading::Message), "{text}");
+        }
     }
 
     #[test]

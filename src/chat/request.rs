@@ -79,14 +79,8 @@ impl RequestHeader {
     /// When it can't be written: nothing may be sent then that the log does not
     /// tell of.
     pub(super) fn event(&self) -> Result<Payload, Failure> {
-        let data = serde_json::to_value(self).map_err(|error| Failure {
-            code: "CHAT_REQUEST_UNWRITABLE".to_owned(),
-            message: format!(
-                "what model {:?} would be asked can't be written to the log ({error}); nothing \
-                 was sent: choose another model (Ctrl-L)",
-                self.config().model
-            ),
-        })?;
+        let model = &self.config().model;
+        let data = serde_json::to_value(self).map_err(|error| unwritable(model, &error))?;
         Ok(Payload::log_only(REQUEST_HEADER, data))
     }
 
@@ -104,6 +98,16 @@ impl RequestHeader {
                 .map(|message| Arc::new(message.clone()))
                 .collect(),
         }
+    }
+}
+
+fn unwritable(model: &str, error: &serde_json::Error) -> Failure {
+    Failure {
+        code: "CHAT_REQUEST_UNWRITABLE".to_owned(),
+        message: format!(
+            "what model {model:?} would be asked can't be written to the log ({error}); nothing \
+             was sent: choose another model"
+        ),
     }
 }
 
@@ -159,4 +163,18 @@ pub fn requests(session: &Session) -> Vec<Request> {
         }
     }
     requests
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::ser::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn a_request_that_cannot_be_written_names_its_model_and_no_key_of_the_screen() {
+        let told = unwritable("m", &serde_json::Error::custom("too deep")).message;
+        assert!(told.contains("model \"m\""), "{told}");
+        assert!(told.ends_with("choose another model"), "{told}");
+    }
 }

@@ -13,9 +13,10 @@ use super::fitting::Wanted;
 use super::keeping::DELTA;
 use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, REQUEST_HEADER};
 use super::{RequestHeader, View, log};
+use crate::figures::counted;
 use crate::model::{Delta, FinishReason, ModelError, Purpose};
 use crate::session::{Entry, Event, Payload, Session};
-pub use instruction::KEPT;
+pub use instruction::{COMPACTED, KEPT};
 use plan::Plan;
 
 /// The event that begins a compaction.
@@ -249,11 +250,7 @@ impl Chat {
 
     /// Puts the summary in place of what it stands for.
     fn save_summary(&mut self, job: Job, received: Received) -> Vec<Effect> {
-        let checkpoint = Payload::user(instruction::checkpoint(
-            &job.id,
-            &received.text,
-            job.plan.kept,
-        ));
+        let checkpoint = Payload::user(instruction::checkpoint(&job.id, &received.text, &job.plan));
         let mut end = Map::new();
         end.insert(COMPACTION_ID.to_owned(), job.id.clone().into());
         end.insert("outcome".to_owned(), "complete".into());
@@ -335,9 +332,10 @@ impl Chat {
     fn compacted(&self, plan: &Plan) -> String {
         let share = self.window_share();
         let share = share.map(|share| format!("; {share}% of the window is used now"));
-        let count = plan.replaced.len();
         let share = share.unwrap_or_default();
-        format!("{count} messages are compacted into a summary{share}")
+        let messages = counted(plan.compacted, "message");
+        let are = if plan.compacted == 1 { "is" } else { "are" };
+        format!("{messages} {are} compacted into a summary{share}")
     }
 
     /// Calls the compaction off; `None` where none is under way.

@@ -3,7 +3,9 @@
 
 use thiserror::Error;
 
-use crate::session::{Block, Header, Message, MessageKind, Millis, Payload, Role, Seq, Session};
+use crate::session::{
+    Block, Event, Header, Message, MessageKind, Millis, Payload, Role, Seq, Session,
+};
 use crate::text::Text;
 
 /// One message of a citable conversation.
@@ -96,20 +98,20 @@ pub fn item(time: Millis, kind: MessageKind, message: &Message) -> Option<Item> 
 /// How many messages of a session that is in memory can be cited.
 #[must_use]
 pub fn count(session: &Session) -> usize {
-    let has_text = |message: &Message| {
-        let texts = message.content.iter().filter_map(Block::as_text);
-        // Two texts, even empty ones, have a line feed between them.
-        texts.map(|text| text.len() + 1).sum::<usize>() > 1
+    session.surface().filter(|event| is_cited(event)).count()
+}
+
+/// Whether an event of the surface is a message that is cited: a person or a
+/// model said it, or it is a summary of what they said.
+#[must_use]
+pub fn is_cited(event: &Event) -> bool {
+    let Payload::Message { kind, message, .. } = &event.payload else {
+        return false;
     };
-    session
-        .surface()
-        .filter(|event| match &event.payload {
-            Payload::Message { kind, message, .. } => {
-                admit(*kind, provenance(message)).is_some() && has_text(message)
-            }
-            Payload::LogOnly { .. } => false,
-        })
-        .count()
+    let texts = message.content.iter().filter_map(Block::as_text);
+    // Two texts, even empty ones, have a line feed between them.
+    let length = texts.map(|text| text.len() + 1).sum::<usize>();
+    admit(*kind, provenance(message)).is_some() && length > 1
 }
 
 /// Captures a session that is in memory.

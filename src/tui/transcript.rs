@@ -175,8 +175,9 @@ impl TranscriptState {
             Payload::LogOnly { kind, .. } if kind == TURN_START => {
                 return std::mem::take(&mut self.unanswered);
             }
-            Payload::LogOnly { kind, data } if kind == REQUEST_HEADER => {
-                self.unanswered |= is_for_answer(data);
+            // A summary that is asked for mends no turn.
+            Payload::LogOnly { kind, data } if kind == REQUEST_HEADER && is_for_answer(data) => {
+                self.unanswered = true;
                 self.failed = None;
             }
             Payload::LogOnly { kind, data } if kind == TURN_END => {

@@ -1,5 +1,6 @@
 //! What a model is told to make a summary.
 
+use super::plan::Plan;
 use crate::reference::tag_safe;
 use crate::session::{Block, COMPACT_PLUGIN, Message, Role, Source};
 
@@ -39,15 +40,19 @@ pub(super) fn instruction(hint: Option<&str>) -> Message {
     Message::new(Role::User, source, vec![Block::text(text)])
 }
 
-/// Where the source of a summary says how many messages in front of it, in the
-/// log, were left as they are.
+/// Where the source of a summary says how many messages it stands for, of those
+/// that a person or a model said.
+pub const COMPACTED: &str = "compactedMessages";
+/// Where it says how many of them in front of it, in the log, were left as they
+/// are.
 pub const KEPT: &str = "keptMessages";
 
-/// The message that stands for what it replaces, and leaves so many messages
-/// behind that as they are.
-pub(super) fn checkpoint(compaction_id: &str, summary: &str, kept: usize) -> Message {
+/// The message that stands for what it replaces.
+pub(super) fn checkpoint(compaction_id: &str, summary: &str, plan: &Plan) -> Message {
     let text = format!("{HEADING}\n\n{}", summary.trim());
     let mut source = Source::checkpoint(compaction_id);
-    source.rest.insert(KEPT.to_owned(), kept.into());
+    let rest = &mut source.rest;
+    rest.insert(COMPACTED.to_owned(), plan.compacted.into());
+    rest.insert(KEPT.to_owned(), plan.kept.into());
     Message::new(Role::User, source, vec![Block::text(text)])
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::tokens;
+use crate::reference::projection::is_cited;
 use crate::session::{Event, MessageKind, Payload, Seq, Session, Source};
 
 /// The window that is reckoned with where a model declares none, in tokens.
@@ -24,7 +25,9 @@ pub(super) struct Plan {
     pub(super) range: (Seq, Seq),
     /// All that are replaced.
     pub(super) replaced: Vec<Seq>,
-    /// How many messages stay behind them.
+    /// How many of those a person or a model said.
+    pub(super) compacted: usize,
+    /// How many messages that a person or a model said stay behind them.
     pub(super) kept: usize,
 }
 
@@ -39,7 +42,7 @@ impl Plan {
         let head = head.count();
         let body = surface.get(head..)?;
         let kept = kept(body, window.unwrap_or(USUAL_WINDOW));
-        let replaced = body.get(..body.len().checked_sub(kept)?)?;
+        let (replaced, kept) = body.split_at_checked(body.len().checked_sub(kept)?)?;
         let is_new = |event: &&&Arc<Event>| {
             let source = event.message().map(|message| &message.source);
             source.is_some_and(|source| !source.is_checkpoint())
@@ -47,11 +50,13 @@ impl Plan {
         if replaced.iter().filter(is_new).count() < 2 {
             return None;
         }
+        let said = |events: &[&Arc<Event>]| events.iter().filter(|event| is_cited(event)).count();
         Some(Self {
             sent: head + replaced.len(),
             range: (replaced.first()?.seq, replaced.last()?.seq),
             replaced: replaced.iter().map(|event| event.seq).collect(),
-            kept,
+            compacted: said(replaced),
+            kept: said(kept),
         })
     }
 }

@@ -105,6 +105,31 @@ fn a_summary_takes_the_place_of_all_but_the_last_turn() {
 }
 
 #[test]
+fn what_is_counted_of_a_summary_is_what_a_person_sees() {
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    for n in 1..=3 {
+        let said = format!("question {n} {}", "and so on ".repeat(20));
+        turn.say(Payload::user(Message::person(said)));
+        let source = Source::session_reference(serde_json::Map::new());
+        let cited = vec![Block::text("cited")];
+        turn.say(Payload::user(Message::new(Role::User, source, cited)));
+        turn.say(answer(&format!("answer {n}"), None));
+    }
+    turn.chat = turn.world.chat(ReviewPolicy::Never);
+    turn.compacted("they asked thrice");
+    assert!(
+        turn.told().starts_with("4 messages are compacted"),
+        "{}",
+        turn.told()
+    );
+    let checkpoint = turn.world.log.surface().next().unwrap();
+    assert_eq!(checkpoint.source_event_seqs.as_ref().unwrap().len(), 6);
+    let counts = &checkpoint.message().unwrap().source.rest;
+    assert_eq!(counts["compactedMessages"], 4);
+    assert_eq!(counts["keptMessages"], 2);
+}
+
+#[test]
 fn a_session_that_was_compacted_is_cited_as_checkpoint_and_tail() {
     let mut turn = talked(3);
     turn.compacted("they asked thrice");

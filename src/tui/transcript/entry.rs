@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::chat::{ATTEMPT, FINISH, KEPT, is_of_summary, leaves};
+use crate::chat::{ATTEMPT, COMPACTED, FINISH, KEPT, NO_ANSWER, is_of_summary, leaves};
 use crate::model::FinishReason;
 use crate::reference::frame::TAG;
 use crate::reference::mention;
@@ -19,6 +19,8 @@ use crate::tui::pager::piece::{Body, Kind, Piece, shared, split};
 const CUT_AT_LIMIT: &str = "cut at the model's length limit";
 /// What is said where a compaction was given up.
 const NOT_COMPACTED: &str = "the summary was given up · nothing was compacted";
+/// What is said where a model ended its turn with nothing to read.
+const NOTHING_SAID: &str = "ended its turn without an answer";
 /// How much of a tool's result is looked at for its line, in bytes.
 const TOOL_LINE_BYTES: usize = 400;
 
@@ -115,15 +117,19 @@ fn said_by_person(event: &Arc<Event>, message: &Message) -> Vec<Piece> {
 }
 
 fn checkpoint(event: &Arc<Event>, message: &Message) -> Vec<Piece> {
-    let kept = message.source.rest.get(KEPT).and_then(Value::as_u64);
-    let (noun, kept) = match kept {
+    let count = |key| message.source.rest.get(key).and_then(Value::as_u64);
+    let (noun, kept) = match count(KEPT) {
         None | Some(0) => ("earlier message", String::new()),
         Some(1) => ("message", " · the last one was kept".to_owned()),
         Some(kept) => ("message", format!(" · the last {kept} were kept")),
     };
     let what = match event.source_event_seqs.as_deref() {
         // One that is written again stands in the place of another way.
-        Some(seqs @ [_, ..]) if !leaves(event) => counted(seqs.len(), noun),
+        Some(seqs @ [_, ..]) if !leaves(event) => {
+            let seen = count(COMPACTED).and_then(|seen| usize::try_from(seen).ok());
+            // What another program summed up has no count.
+            counted(seen.unwrap_or(seqs.len()), noun)
+        }
         _ => "earlier messages".to_owned(),
     };
     let rule = format!("── {what} compacted into this summary{kept} ──");
@@ -175,10 +181,12 @@ fn attempt(data: &Value) -> Vec<Piece> {
 }
 
 /// How an answer that is not whole came to its end: an error is told apart
-/// from a person, or the end of the program.
+/// from a person, or the end of the program, and from an end that is the
+/// model's own.
 fn ended_by(data: &Value) -> String {
     let code = data.pointer("/error/code").and_then(Value::as_str);
     match code {
+        Some(NO_ANSWER) => NOTHING_SAID.to_owned(),
         Some(code) => format!("broke off [{code}]"),
         None => "interrupted".to_owned(),
     }
@@ -187,6 +195,7 @@ fn ended_by(data: &Value) -> String {
 /// What stands where an answer was asked for and nothing of it came.
 pub(super) fn unanswered(code: Option<&str>) -> Piece {
     let how = match code {
+        Some(NO_ANSWER) => format!("the model {NOTHING_SAID}"),
         Some(code) => format!("failed [{code}] · no answer came"),
         None => "interrupted · no answer was kept".to_owned(),
     };

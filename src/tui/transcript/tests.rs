@@ -228,6 +228,51 @@ fn what_an_error_ended_is_told_from_what_a_person_stopped() {
 }
 
 #[test]
+fn a_summary_that_is_asked_for_leaves_a_failure_told_as_one() {
+    let error = json!({"code": "MODEL_NETWORK"});
+    let session = asked([
+        Payload::log_only(TURN_END, json!({"turn": 1, "error": error})),
+        Payload::log_only(REQUEST_HEADER, json!({"turn": 1, "purpose": "summary"})),
+    ]);
+    let shown = draw((60, 3), &session, None, &mut TranscriptState::new());
+    assert!(shown.contains("failed [MODEL_NETWORK]"), "{shown}");
+}
+
+#[test]
+fn a_turn_that_a_model_ended_without_an_answer_broke_off_nowhere() {
+    let error = json!({"code": "NO_ANSWER"});
+    let end = Payload::log_only(TURN_END, json!({"turn": 1, "error": error}));
+    let thought = json!({
+        "provider": "lab", "text": "", "reasoning": "hm", "interrupted": true, "error": error
+    });
+    let thought = Payload::log_only("assistant/attempt", thought);
+    for (then, last) in [
+        (
+            vec![thought, end.clone()],
+            "lab      ended its turn without an answer · not sent on",
+        ),
+        (vec![end], "the model ended its turn without an answer"),
+    ] {
+        let shown = draw((64, 3), &asked(then), None, &mut TranscriptState::new());
+        assert!(shown.trim_end().ends_with(last), "{shown}");
+    }
+}
+
+#[test]
+fn a_summary_counts_what_was_said_and_not_all_that_it_replaces() {
+    let mut session = session([you("one"), context(), you("two")]);
+    let mut source = Source::checkpoint("k");
+    source.rest.insert("compactedMessages".to_owned(), 2.into());
+    let summary = Message::new(Role::User, source, vec![Block::text("Before.")]);
+    let replaced = vec![Seq(0), Seq(1), Seq(2)];
+    let range = (Seq(0), Seq(2));
+    let summary = NewEvent::replacing(Millis(0), Payload::user(summary), range, replaced);
+    session.append(summary).unwrap();
+    let shown = draw((80, 20), &session, None, &mut TranscriptState::new());
+    assert!(shown.contains("── 2 earlier messages compacted"), "{shown}");
+}
+
+#[test]
 fn a_summary_says_which_messages_above_it_were_left_as_they_are() {
     let shown = |kept: usize| {
         let mut session = session([you("one"), you("two"), you("three")]);

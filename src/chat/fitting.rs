@@ -99,8 +99,8 @@ impl Chat {
         };
         let message = format!(
             "this would send about {} tokens of the {} that model {:?} takes, with {} for \
-                 its answer; {cite_less}, compact the session (/compact), or choose a model \
-                 with a larger window (Ctrl-L)",
+                 its answer; {cite_less}, compact the session with /compact in the chat, or \
+                 choose a model with a larger window",
             thousands(count.all()),
             thousands(window),
             self.chosen.config.model,

@@ -56,7 +56,7 @@ fn a_message_that_does_not_fit_comes_back_and_nothing_is_logged() {
     for part in [
         "about 125 tokens of the 100",
         "/compact",
-        "Ctrl-L",
+        "larger window",
         "10 for",
     ] {
         assert!(message.contains(part), "{part}: {message}");

@@ -13,6 +13,7 @@ mod compaction;
 pub mod draft;
 mod fitting;
 mod keeping;
+mod left;
 mod outgoing;
 mod recalled;
 mod regenerating;
@@ -25,6 +26,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod titling;
+mod unfinished;
 mod window;
 
 use std::sync::Arc;
@@ -35,7 +37,7 @@ use compaction::Compaction;
 pub use compaction::{COMPACT_END, COMPACT_START, is_of_summary};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use keeping::Keeping;
-pub use keeping::unfinished;
+pub use left::{Left, Page, Places};
 use outgoing::Outgoing;
 pub use recalled::{Prompt, prompts};
 pub use request::{RequestHeader, is_for_answer, last_asked, requests};
@@ -43,6 +45,7 @@ use serde::Deserialize;
 pub use step::Step;
 use titling::Titling;
 pub use titling::{TITLE_FAILED, TitlePolicy};
+pub use unfinished::unfinished;
 pub use window::{CROWDED, context_tokens};
 
 use crate::model::{Chosen, Delta, ModelError};

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Notice;
 use crate::reference::Cause;
-use crate::reference::projection::{self, Capture};
+use crate::reference::projection::{self, Capture, Damage};
 use crate::session::{Header, Millis, Role, Session, SessionId, Title, title};
 pub use crate::source::{Databases, Kind};
 pub use crate::stamp::Stamp;
@@ -194,9 +194,10 @@ impl From<CapturedLog> for Facts {
 }
 
 impl Facts {
-    /// The facts of a session that is in memory and was last written then.
+    /// The facts of a session that is in memory, was last written then, and
+    /// whose log is damaged as it was found.
     #[must_use]
-    pub fn of(session: &Session, updated_at: Millis) -> Self {
+    pub fn of(session: &Session, damage: Option<&Damage>, updated_at: Millis) -> Self {
         let title = session.title().cloned().or_else(|| {
             let text = session.fallback_title()?;
             let pinned = false;
@@ -208,7 +209,7 @@ impl Facts {
             updated_at,
             messages: Some(count(projection::count(session))),
             kind: Kind::Session,
-            notices: Vec::new(),
+            notices: damage.iter().map(ToString::to_string).collect(),
         }
     }
 }

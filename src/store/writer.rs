@@ -13,6 +13,7 @@ use tempfile::TempPath;
 
 use super::log::{self, LogNotice, Problem, Recovered};
 use super::{Home, StoreError, files};
+use crate::reference::projection::Damage;
 use crate::session::{Event, Header, NewEvent, Payload, Seq, Session, SessionId};
 
 /// A session that is open for writing.
@@ -21,6 +22,8 @@ use crate::session::{Event, Header, NewEvent, Payload, Seq, Session, SessionId};
 #[derive(Debug)]
 pub struct SessionWriter {
     session: Session,
+    /// What of the log can't be read, and stays in it.
+    damage: Option<Damage>,
     path: PathBuf,
     log: Log,
     _lock: File,
@@ -56,6 +59,7 @@ impl SessionWriter {
         };
         let writer = Self {
             session,
+            damage: None,
             path,
             log: Log::new(Box::new(file), lines.len() as u64),
             _lock: lock,
@@ -65,8 +69,9 @@ impl SessionWriter {
 
     /// Opens a session, with what was found while reading it.
     ///
-    /// A torn last line is cut off. Other damage stays as it is, and what is
-    /// appended goes behind it, at the seq after the highest that was read.
+    /// A torn last line is cut off, and nothing else: events that were written
+    /// together with it stay, which is told. Other damage stays as it is, and what
+    /// is appended goes behind it, at the seq after the highest that was read.
     ///
     /// # Errors
     /// `SESSION_NOT_FOUND`, also where its creation was stopped half-way;
@@ -97,8 +102,7 @@ impl SessionWriter {
         let failed = |cause| StoreError::io("write", &path, cause);
         if let Some(first) = unfinished_batch(&recovered.session) {
             let found = line_of(&path, first, recovered.valid_len).map_err(failed)?;
-            // Where the log is damaged, an event that is missing may have been
-            // written: nothing is cut then.
+            // Where the log is damaged, what is missing may have been written.
             let is_damage = |offset: u64| {
                 recovered
                     .notices
@@ -106,14 +110,13 @@ impl SessionWriter {
                     .any(|n| n.offset >= offset && n.problem != Problem::TornTail)
             };
             if let Some((line, offset)) = found.filter(|(_, offset)| !is_damage(*offset)) {
-                recovered.session.rewind_to(first);
                 recovered.notices.push(LogNotice {
                     line,
                     offset,
                     bytes: recovered.valid_len - offset,
                     problem: Problem::TornBatch,
                 });
-                recovered.valid_len = offset;
+                recovered.notices.sort_by_key(|notice| notice.offset);
             }
         }
         let mut file = File::options()
@@ -124,6 +127,7 @@ impl SessionWriter {
         let len = repair_tail(&mut file, recovered.valid_len).map_err(failed)?;
         let writer = Self {
             session: recovered.session.clone(),
+            damage: lasting_damage(&recovered.notices),
             log: Log::new(Box::new(file), len),
             path,
             _lock: lock,
@@ -137,6 +141,13 @@ impl SessionWriter {
         &self.session
     }
 
+    /// What of the log can't be read, as long as nobody mends it by hand; `None`
+    /// when all can.
+    #[must_use]
+    pub fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
+    }
+
     /// Appends one event; it is on disk when this returns.
     ///
     /// # Errors
@@ -145,9 +156,9 @@ impl SessionWriter {
         self.commit(|session, lines| stage(session, lines, event, Map::new()))
     }
 
-    /// Appends events in one write; they are on disk when this returns. What
-    /// a program killed meanwhile leaves of them is cut off by the next
-    /// [`open`](Self::open): all are there, or none.
+    /// Appends events in one write; they are on disk when this returns. Of
+    /// what a program killed meanwhile leaves of them, the next
+    /// [`open`](Self::open) keeps those that are whole, and tells.
     ///
     /// # Errors
     /// `SESSION_EVENT_REFUSED`, `SESSION_NOT_STORABLE`,
@@ -227,7 +238,14 @@ fn stage(
 /// how many they are.
 const BATCH: &str = "batch";
 
-/// The first event of a last batch that is not there to its end.
+/// What is left of the damage when a writer has cut off a torn last line.
+fn lasting_damage(notices: &[LogNotice]) -> Option<Damage> {
+    let lasts = |n: &&LogNotice| !matches!(n.problem, Problem::TornTail | Problem::TornBatch);
+    let lasting: Vec<LogNotice> = notices.iter().filter(lasts).cloned().collect();
+    log::damage(&lasting)
+}
+
+/// The first event of those written together last, when they are not all there.
 fn unfinished_batch(session: &Session) -> Option<Seq> {
     let through = session.captured_through()?;
     let (first, count) = session.events().iter().rev().find_map(|event| {
@@ -306,10 +324,7 @@ pub(super) fn remove_empty(home: &Home, id: &SessionId) -> Result<bool, StoreErr
     }
     let read = log::read_session(&path)?;
     let is_damaged = |notice: &LogNotice| notice.problem != Problem::TornTail;
-    // A first batch that is not all there is nothing yet either.
-    let holds_some = read.session.captured_through().is_some()
-        && unfinished_batch(&read.session) != Some(Seq(0));
-    if holds_some || read.notices.iter().any(is_damaged) {
+    if read.session.captured_through().is_some() || read.notices.iter().any(is_damaged) {
         return Ok(false);
     }
     fs::remove_file(&path)

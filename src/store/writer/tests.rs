@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::sync::{Arc, Mutex};
 
@@ -121,7 +121,7 @@ fn a_torn_tail_is_cut_off_at_every_byte() {
 }
 
 #[test]
-fn events_written_together_are_there_together_or_not_at_all() {
+fn of_events_written_together_only_the_torn_one_is_cut_off() {
     let (_dir, home) = home();
     let mut writer = create(&home).unwrap();
     writer.append(say("before")).unwrap();
@@ -133,25 +133,30 @@ fn events_written_together_are_there_together_or_not_at_all() {
     drop(writer);
     let whole = fs::read(&path).unwrap();
     for len in usize::try_from(start).unwrap()..whole.len() {
-        fs::write(&path, whole.get(..len).unwrap()).unwrap();
+        let left = whole.get(..len).unwrap();
+        fs::write(&path, left).unwrap();
         let (mut writer, recovered) = open(&home).unwrap();
-        // A last line that lacks nothing but its line feed is there.
-        let expected: &[&str] = if len == whole.len() - 1 {
-            &["before", "one", "two", "three"]
-        } else {
-            &["before"]
-        };
+        // A line that lacks nothing but its line feed is there.
+        let end = if whole[len] == b'\n' { len + 1 } else { len };
+        let feeds = whole.get(..end).unwrap().iter().filter(|b| **b == b'\n');
+        // The first line is the header.
+        let there = feeds.count() - 1;
+        let expected = ["before", "one", "two", "three"];
+        let expected = expected.get(..there).unwrap();
         assert_eq!(texts(writer.session()), expected, "{len} bytes");
         assert_eq!(texts(&recovered.session), expected, "{len} bytes");
         writer.append(say("after")).unwrap();
         drop(writer);
+        let now = fs::read(&path).unwrap();
+        let kept = left.iter().rposition(|b| *b == b'\n').unwrap() + 1;
+        assert!(now.starts_with(left.get(..kept).unwrap()), "{len} bytes");
         assert_eq!(stored(&home).last().unwrap(), "after");
         assert_eq!(stored(&home).len(), expected.len() + 1);
     }
 }
 
 #[test]
-fn damage_in_the_last_batch_cuts_nothing_off() {
+fn damage_in_the_last_batch_is_told_as_damage_alone() {
     let (_dir, home) = home();
     let mut writer = create(&home).unwrap();
     writer
@@ -172,13 +177,15 @@ fn damage_in_the_last_batch_cuts_nothing_off() {
             })
             .collect();
         fs::write(&path, &text).unwrap();
-        drop(open(&home).unwrap());
+        let (_, recovered) = open(&home).unwrap();
+        let torn = |n: &LogNotice| n.problem == Problem::TornBatch;
+        assert!(!recovered.notices.iter().any(torn), "line {damaged}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "line {damaged}");
     }
 }
 
 #[test]
-fn an_unfinished_batch_is_told_with_its_place() {
+fn an_unfinished_batch_is_told_with_its_place_and_stays() {
     let (_dir, home) = home();
     let mut writer = create(&home).unwrap();
     writer.append_all(vec![say("one"), say("two")]).unwrap();
@@ -186,13 +193,21 @@ fn an_unfinished_batch_is_told_with_its_place() {
     let path = home.session_file(&"s".into());
     let text = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    fs::write(&path, lines.iter().take(2).copied().collect::<String>()).unwrap();
-    let (_, recovered) = open(&home).unwrap();
-    let notice = recovered.notices.first().unwrap();
-    assert_eq!(notice.problem, Problem::TornBatch);
-    assert_eq!(notice.line, 2);
-    assert_eq!(Some(notice.offset), lines.first().map(|l| l.len() as u64));
-    assert_eq!(fs::read_to_string(&path).unwrap(), *lines.first().unwrap());
+    let left: String = lines.iter().take(2).copied().collect();
+    for torn in ["", "{\"seq\":1,"] {
+        fs::write(&path, format!("{left}{torn}")).unwrap();
+        let (_, recovered) = open(&home).unwrap();
+        let notice = recovered.notices.first().unwrap();
+        assert_eq!(notice.problem, Problem::TornBatch);
+        assert_eq!(notice.line, 2);
+        assert_eq!(Some(notice.offset), lines.first().map(|l| l.len() as u64));
+        let is_torn = recovered
+            .notices
+            .get(1)
+            .map(|n| n.problem == Problem::TornTail);
+        assert_eq!(is_torn, (!torn.is_empty()).then_some(true));
+        assert_eq!(fs::read_to_string(&path).unwrap(), left);
+    }
 }
 
 #[test]
@@ -244,6 +259,30 @@ fn damage_in_the_middle_stays_as_it_is_and_appends_go_behind_it() {
     let (_, recovered) = open(&home).unwrap();
     assert_eq!(texts(&recovered.session), ["zero", "two", "three"]);
     assert_eq!(recovered.notices.len(), 1);
+}
+
+#[test]
+fn a_writer_tells_the_damage_that_stays_and_none_that_it_mended() {
+    let (_dir, home) = home();
+    let path = home.session_file(&"s".into());
+    let mut writer = create(&home).unwrap();
+    for text in ["zero", "one", "two"] {
+        writer.append(say(text)).unwrap();
+    }
+    assert_eq!(writer.damage(), None);
+    drop(writer);
+    let text = fs::read_to_string(&path).unwrap();
+    let torn = text.trim_end().strip_suffix('}').unwrap();
+    fs::write(&path, torn).unwrap();
+    assert_eq!(open(&home).unwrap().0.damage(), None, "it was cut off");
+    let damaged = fs::read_to_string(&path).unwrap();
+    let damaged = damaged.replacen("\"zero\"", "\"zero", 1);
+    fs::write(&path, damaged).unwrap();
+    let (mut writer, _) = open(&home).unwrap();
+    writer.append(say("more")).unwrap();
+    let damage = writer.damage().unwrap();
+    assert_eq!(damage.problems, 1);
+    assert!(damage.first.starts_with("line 2 "), "{}", damage.first);
 }
 
 #[test]

@@ -103,7 +103,8 @@ impl Turn {
         if is_told || self.text.is_empty() && self.reasoning.is_empty() {
             return vec![end];
         }
-        let mut attempt = Map::from_iter(number.into_iter().chain(self.from));
+        let from = number.into_iter().chain(self.from);
+        let mut attempt: Map<String, Value> = from.collect();
         attempt.insert("text".to_owned(), self.text.into());
         if !self.reasoning.is_empty() {
             attempt.insert("reasoning".to_owned(), self.reasoning.into());

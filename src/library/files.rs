@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Notice;
 use crate::reference::Cause;
-use crate::reference::projection::{self, Capture, Damage};
+use crate::reference::projection::{self, Capture, Damage, Said};
 use crate::session::{Header, Millis, Role, Session, SessionId, Title, title};
 pub use crate::source::{Databases, Kind};
 pub use crate::stamp::Stamp;
@@ -85,17 +85,19 @@ pub trait LogFiles: Send + Sync {
     /// When the file is there and can't be read.
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause>;
 
-    /// Reads several sessions of one file whole, in the order of these ids. A
+    /// Reads what was said in several sessions of one file, in the order of these
+    /// ids: all of it where the tool's logs tell, and else what can be cited. A
     /// database stays open in `databases`, for the next ones.
-    fn captures(
+    fn said(
         &self,
         file: &str,
         ids: &[SessionId],
         databases: &Databases,
-    ) -> Vec<Result<Option<CapturedLog>, Cause>> {
+    ) -> Vec<Result<Option<Vec<Said>>, Cause>> {
         let _ = databases;
-        let ids = ids.iter();
-        ids.map(|id| self.capture(file, Some(id))).collect()
+        let read = ids.iter().map(|id| self.capture(file, Some(id)));
+        read.map(|read| Ok(read?.map(|log| log.capture.said())))
+            .collect()
     }
 }
 

@@ -108,6 +108,9 @@ struct Node<T> {
     value: Option<T>,
 }
 
+/// What stands before a place and what behind it, as places in the arena.
+type Neighbours = (Option<usize>, Option<usize>);
+
 impl<T> Default for Surface<T> {
     fn default() -> Self {
         Self {
@@ -119,7 +122,8 @@ impl<T> Default for Surface<T> {
 }
 
 impl<T> Surface<T> {
-    /// Applies one message event; `seq` must be greater than all before.
+    /// Applies one message event; `seq` must be greater than all before. Gives
+    /// what it shadowed, in order.
     ///
     /// # Errors
     /// When the operation or the sources break a rule of the log; nothing is
@@ -131,7 +135,7 @@ impl<T> Surface<T> {
         op: Option<&SurfaceOp>,
         sources: Option<&[Seq]>,
         value: T,
-    ) -> Result<(), SurfaceError> {
+    ) -> Result<Vec<(Seq, T)>, SurfaceError> {
         let op = op.ok_or(SurfaceError::MissingOp {
             seq,
             kind: kind.as_str(),
@@ -142,17 +146,18 @@ impl<T> Surface<T> {
                 let last = self.last.and_then(|i| self.nodes.get(i));
                 let label = last.map_or(0, |node| node.label + 1);
                 self.link(seq, label, (self.last, None), value);
+                Ok(Vec::new())
             }
             SurfaceOp::Replace { start, end } => {
                 let (from, to) =
                     self.check_range(seq, *start, *end, sources.unwrap_or_default())?;
                 // In the place of the first it shadows, it takes its label.
                 let label = self.label(from);
-                let neighbours = self.cut(from, to);
+                let (neighbours, shadowed) = self.cut(from, to);
                 self.link(seq, label, neighbours, value);
+                Ok(shadowed)
             }
         }
-        Ok(())
     }
 
     /// What stands on the surface, in order.
@@ -163,13 +168,14 @@ impl<T> Surface<T> {
         .filter_map(|node| node.value.as_ref())
     }
 
-    /// What stands on the surface, in order, taken out of it.
+    /// What stands on the surface, in order and each with its event's seq, taken
+    /// out of it.
     #[must_use]
-    pub fn into_values(mut self) -> Vec<T> {
+    pub fn into_values(mut self) -> Vec<(Seq, T)> {
         let mut values = Vec::new();
         let mut at = self.first;
         while let Some(node) = at.and_then(|i| self.nodes.get_mut(i)) {
-            values.extend(node.value.take());
+            values.extend(node.value.take().map(|value| (node.seq, value)));
             at = node.next;
         }
         values
@@ -220,28 +226,23 @@ impl<T> Surface<T> {
             })
     }
 
-    /// Drops the range and returns its outer neighbours.
-    fn cut(&mut self, from: usize, to: usize) -> (Option<usize>, Option<usize>) {
+    /// Takes the range out and returns its outer neighbours, and what stood in it.
+    fn cut(&mut self, from: usize, to: usize) -> (Neighbours, Vec<(Seq, T)>) {
+        let mut shadowed = Vec::new();
         let before = self.nodes.get(from).and_then(|n| n.previous);
         let mut at = Some(from);
         let mut after = None;
         while let Some(i) = at
             && let Some(node) = self.nodes.get_mut(i)
         {
-            node.value = None;
+            shadowed.extend(node.value.take().map(|value| (node.seq, value)));
             after = node.next;
             at = if i == to { None } else { node.next };
         }
-        (before, after)
+        ((before, after), shadowed)
     }
 
-    fn link(
-        &mut self,
-        seq: Seq,
-        label: usize,
-        (before, after): (Option<usize>, Option<usize>),
-        value: T,
-    ) {
+    fn link(&mut self, seq: Seq, label: usize, (before, after): Neighbours, value: T) {
         let index = self.nodes.len();
         self.nodes.push(Node {
             seq,
@@ -368,6 +369,6 @@ mod tests {
             Err(SurfaceError::OutOfOrder { .. })
         ));
         apply(5, 4, 3, &[4, 3]).unwrap();
-        assert_eq!(surface.into_values(), [0, 5]);
+        assert_eq!(surface.into_values(), [(Seq(0), 0), (Seq(5), 5)]);
     }
 }

@@ -70,7 +70,7 @@ impl SessionWriter {
     /// Opens a session, with what was found while reading it.
     ///
     /// A torn last line is cut off, and nothing else: events that were written
-    /// together with it stay, which is told. Other damage stays as it is, and what
+    /// together with it stay. Other damage stays as it is, and what
     /// is appended goes behind it, at the seq after the highest that was read.
     ///
     /// # Errors
@@ -100,24 +100,19 @@ impl SessionWriter {
             });
         }
         let failed = |cause| StoreError::io("write", &path, cause);
-        if let Some(first) = unfinished_batch(&recovered.session) {
-            let found = line_of(&path, first, recovered.valid_len).map_err(failed)?;
-            // Where the log is damaged, what is missing may have been written.
-            let is_damage = |offset: u64| {
-                recovered
-                    .notices
-                    .iter()
-                    .any(|n| n.offset >= offset && n.problem != Problem::TornTail)
-            };
-            if let Some((line, offset)) = found.filter(|(_, offset)| !is_damage(*offset)) {
-                recovered.notices.push(LogNotice {
-                    line,
-                    offset,
-                    bytes: recovered.valid_len - offset,
-                    problem: Problem::TornBatch,
-                });
-                recovered.notices.sort_by_key(|notice| notice.offset);
-            }
+        // A torn line is told by itself, and where the log is damaged, what is
+        // missing may have been written.
+        if let Some(first) = unfinished_batch(&recovered.session)
+            && let Some((line, offset)) =
+                line_of(&path, first, recovered.valid_len).map_err(failed)?
+            && recovered.notices.iter().all(|n| n.offset < offset)
+        {
+            recovered.notices.push(LogNotice {
+                line,
+                offset,
+                bytes: recovered.valid_len - offset,
+                problem: Problem::TornBatch,
+            });
         }
         let mut file = File::options()
             .read(true)

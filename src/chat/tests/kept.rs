@@ -3,7 +3,7 @@
 use super::*;
 use crate::chat::{requests, unfinished};
 use crate::model::{Api, Chosen, Delta, ModelError, Options, RequestConfig};
-use crate::session::{Header, Millis, NewEvent, Payload, Session};
+use crate::session::{Header, Message, Millis, NewEvent, Payload, Session};
 
 const DELTA: &str = "log assistant/delta";
 
@@ -172,7 +172,7 @@ fn a_turn_that_lost_nothing_but_its_end_is_ended_with_its_answer() {
     let events = turn.world.log.events();
     assert_eq!(end[0], events.last().unwrap().payload);
     assert_eq!(ends(&end[0])["outcome"], "complete");
-    let said: Vec<_> = left.derive_messages().map(|m| m.text()).collect();
+    let said: Vec<_> = left.derive_messages().map(Message::text).collect();
     assert_eq!(said, ["hello", "two things"]);
 }
 

@@ -48,7 +48,8 @@ impl Page for Markdown {
     }
 
     fn left(&mut self, left: Left) {
-        self.0.push_str(&format!("\n> {left}\n"));
+        let line = format!("\n> {left}\n");
+        self.0.push_str(&line);
     }
 }
 

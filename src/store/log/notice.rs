@@ -47,7 +47,9 @@ pub enum Problem {
     TornTail,
     /// The last events were written together, and not all of them are there. Those
     /// that are stay, as any whole event does.
-    #[error("the events from here on were written together and are not all there; these stay")]
+    #[error(
+        "the events from here on were written together, and the last are not there; these stay"
+    )]
     TornBatch,
     /// No JSON.
     #[error("damaged, and left out: {0}")]

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::sync::{Arc, Mutex};
 
@@ -194,18 +194,18 @@ fn an_unfinished_batch_is_told_with_its_place_and_stays() {
     let text = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let left: String = lines.iter().take(2).copied().collect();
-    for torn in ["", "{\"seq\":1,"] {
+    for (torn, told) in [
+        ("", (Problem::TornBatch, 2, lines[0].len())),
+        ("{\"seq\":1,", (Problem::TornTail, 3, left.len())),
+    ] {
         fs::write(&path, format!("{left}{torn}")).unwrap();
         let (_, recovered) = open(&home).unwrap();
-        let notice = recovered.notices.first().unwrap();
-        assert_eq!(notice.problem, Problem::TornBatch);
-        assert_eq!(notice.line, 2);
-        assert_eq!(Some(notice.offset), lines.first().map(|l| l.len() as u64));
-        let is_torn = recovered
-            .notices
-            .get(1)
-            .map(|n| n.problem == Problem::TornTail);
-        assert_eq!(is_torn, (!torn.is_empty()).then_some(true));
+        let [notice] = recovered.notices.as_slice() else {
+            panic!("{:?}", recovered.notices);
+        };
+        let (problem, line, offset) = told;
+        assert_eq!((&notice.problem, notice.line), (&problem, line));
+        assert_eq!(notice.offset, offset as u64);
         assert_eq!(fs::read_to_string(&path).unwrap(), left);
     }
 }

@@ -93,13 +93,14 @@ impl TextPicker {
         self.found.rows.get(self.list.selected())
     }
 
-    /// Where the selected message is in its session, and what matched in it;
-    /// `None` where it is no part any more of what can be cited.
+    /// Where the selected message is in its session, and what matched in it.
     #[must_use]
     pub fn spot(&self) -> Option<Spot> {
         let row = self.selected()?;
         Some(Spot {
-            message: usize::try_from(row.message?).unwrap_or(usize::MAX),
+            message: row
+                .message
+                .map(|at| usize::try_from(at).unwrap_or(usize::MAX)),
             texts: snippet::matched(row),
         })
     }

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ibid::source::{adapters, detect};
+use ibid::source::{Round, adapters, detect};
 use ibid::tool::Tool;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -322,7 +322,7 @@ fn spent(shape: &Shape, records: usize) -> (Duration, usize) {
     let adapter = adapter.unwrap();
     let round = || {
         let before = clock();
-        let looked = adapter.look(&first);
+        let looked = adapter.look(&first, &Round::default());
         let read = detect::read_as(adapter, &first, None);
         let spent = clock().saturating_sub(before);
         assert!(looked.is_ok() && read.is_ok(), "{}: {read:?}", shape.name);

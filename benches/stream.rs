@@ -20,6 +20,7 @@ mod screen;
 mod server;
 
 use std::fs::{self, File};
+use std::hint::black_box;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -31,7 +32,9 @@ use crossterm::event::Event as TerminalEvent;
 use futures_util::StreamExt;
 use ibid::chat::{Chat, ChatEvent, Draft, Effect, ReviewPolicy};
 use ibid::library::{Library, StoredLogs};
-use ibid::model::{Api, Delta, Endpoint, HttpProvider, Models, Provider, Request, RequestConfig};
+use ibid::model::{
+    Api, Delta, Endpoint, HttpProvider, ModelError, Models, Provider, Request, RequestConfig,
+};
 use ibid::reference::ports::ModelRoute;
 use ibid::reference::{ReferenceConfig, ReferenceSettings};
 use ibid::runtime::{Done, Job, Runtime, Services, begin};
@@ -82,11 +85,15 @@ fn provider(server: &Server) -> Result<HttpProvider> {
 }
 
 fn hello() -> Request {
+    asking(vec![Arc::new(Message::person("hello"))])
+}
+
+fn asking(messages: Vec<Arc<Message>>) -> Request {
     let config = RequestConfig {
         api: Some(Api::OpenaiChat),
         ..RequestConfig::plain("p", "m")
     };
-    Request::answer(config, vec![Arc::new(Message::person("hello"))])
+    Request::answer(config, messages)
 }
 
 /// An answer as fast as loopback gives it: `curl -N`, a provider, and a bare
@@ -102,7 +109,7 @@ fn raw_stream(runtime: &tokio::runtime::Runtime, name: &str, pace: Pace) -> Resu
     for round in 0..=STREAM_ROUNDS {
         let before = processor_time(ClockId::ProcessCPUTime)?;
         let start = Instant::now();
-        runtime.block_on(read_by(&provider))?;
+        runtime.block_on(runtime.spawn(read_by(provider.clone())))??;
         let took = start.elapsed();
         let used = processor_time(ClockId::ProcessCPUTime)?.saturating_sub(before);
         let answered = server.served()?;
@@ -137,7 +144,8 @@ fn raw_stream(runtime: &tokio::runtime::Runtime, name: &str, pace: Pace) -> Resu
     Ok(())
 }
 
-async fn read_by(provider: &HttpProvider) -> Result<()> {
+/// Runs as a task, as it does in the program.
+async fn read_by(provider: HttpProvider) -> Result<(), ModelError> {
     let mut answer = provider.stream(hello());
     let mut pieces = 0;
     while let Some(piece) = answer.next().await {
@@ -305,6 +313,15 @@ impl Talk {
     }
 }
 
+/// Makes the body that goes on from a session.
+fn make_body(session: &Session) -> Duration {
+    let start = Instant::now();
+    let messages = session.derive_messages();
+    let messages = messages.map(|message| Arc::new(message.clone()));
+    black_box(asking(messages.collect()).body());
+    start.elapsed()
+}
+
 /// From `ChatEvent::Send` until the server has read the request, beside one
 /// write with fsync and one connection that carry the same bytes.
 async fn enter_to_wire() -> Result<()> {
@@ -360,4 +377,7 @@ fn report(
             own.saturating_sub(peer),
         );
     }
+    let mut making: Vec<Duration> = (0..TURNS).map(|_| make_body(of)).collect();
+    making.sort();
+    println!("  making the request's bytes takes {:?}", making[TURNS / 2]);
 }

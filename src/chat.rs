@@ -36,6 +36,7 @@ pub use branches::{Branch, branches, leaves};
 use compaction::Compaction;
 pub use compaction::{COMPACT_END, COMPACT_START, is_of_summary};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
+use fitting::Refused;
 use keeping::Keeping;
 pub use left::{Left, Page, Places};
 use outgoing::Outgoing;
@@ -170,15 +171,21 @@ pub enum Effect {
 pub enum Notice {
     /// Something failed.
     Failed(Failure),
+    /// Something was not asked, by an estimate that may be wrong: the same
+    /// once more is asked all the same.
+    ByEstimate(Failure),
     /// Something to know.
     Info(String),
+    /// The model is asked again after a while. It is of no use any more once
+    /// [`Chat::is_waiting`] says no.
+    Waiting(String),
 }
 
 impl Notice {
     /// Whether it tells of something that failed.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        matches!(self, Self::Failed(_))
+        matches!(self, Self::Failed(_) | Self::ByEstimate(_))
     }
 }
 
@@ -205,6 +212,10 @@ pub struct Chat {
     context: u64,
     /// The person was told that the window is nearly used.
     is_crowded: bool,
+    /// What is too long by an estimate goes all the same.
+    despite_estimates: bool,
+    /// What was refused by an estimate: the same once more goes.
+    refused: Option<Refused>,
 }
 
 impl Chat {
@@ -217,6 +228,8 @@ impl Chat {
             review,
             assembled: false,
             is_crowded: false,
+            despite_estimates: false,
+            refused: None,
             outgoing: Outgoing::None,
             answer: Answer::None,
             compaction: Compaction::None,
@@ -262,6 +275,13 @@ impl Chat {
     pub fn answering(&self) -> Option<&ModelRoute> {
         let unsaved = self.unsaved.as_ref().map(|unsaved| &unsaved.received);
         Some(&self.answer.received().or(unsaved)?.from)
+    }
+
+    /// Whether a request failed and is made again, and nothing has come of that
+    /// yet.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.answer.is_waiting() || self.compaction.is_waiting()
     }
 
     /// Whether anything is under way: a message, an answer, a summary, or a

@@ -20,14 +20,23 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next byte that is no white space, which stays.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
-        loop {
-            let byte = *self.bytes.get(self.at)?;
-            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
-                return Some(byte);
-            }
-            self.at += 1;
+        // Programs write none.
+        let byte = *self.bytes.get(self.at)?;
+        if byte > b' ' {
+            Some(byte)
+        } else {
+            self.behind_white_space()
         }
+    }
+
+    #[cold]
+    fn behind_white_space(&mut self) -> Option<u8> {
+        let rest = self.bytes.get(self.at..)?;
+        let is_white = |b: &u8| matches!(*b, b' ' | b'\t' | b'\n' | b'\r');
+        self.at += rest.iter().take_while(|b| is_white(b)).count();
+        self.bytes.get(self.at).copied()
     }
 
     /// Where in the line it stands.
@@ -106,6 +115,23 @@ impl<'a> Scanner<'a> {
     /// Passes over what stands for itself in a string.
     #[inline]
     fn pass_plain(&mut self) {
+        if let Some(word) = word_at(self.bytes, self.at) {
+            let plain = plain_bytes(word);
+            self.at += plain;
+            // Most strings of a line are short.
+            if plain < WORD {
+                return;
+            }
+        }
+        self.pass_long();
+    }
+
+    fn pass_long(&mut self) {
+        while let Some(word) = word_at(self.bytes, self.at)
+            && is_plain(word)
+        {
+            self.at += LONG_WORD;
+        }
         while let Some(word) = word_at(self.bytes, self.at) {
             let plain = plain_bytes(word);
             self.at += plain;
@@ -220,7 +246,7 @@ impl<'a> Scanner<'a> {
                 _ => return None,
             }
         }
-        std::str::from_utf8(self.bytes.get(start..self.at)?).ok()?;
+        simdutf8::basic::from_utf8(self.bytes.get(start..self.at)?).ok()?;
         self.expect(b'"')
     }
 
@@ -241,6 +267,14 @@ impl<'a> Scanner<'a> {
                 written += plain;
                 if plain < WORD {
                     break;
+                }
+                while let Some(long) = word_at(self.bytes, self.at)
+                    && is_plain(long)
+                    && let Some(place) = room.get_mut(written..)?.first_chunk_mut()
+                {
+                    *place = *long;
+                    self.at += LONG_WORD;
+                    written += LONG_WORD;
                 }
             }
             match *self.bytes.get(self.at)? {
@@ -421,8 +455,19 @@ const ESCAPES: [u8; 128] = {
 /// much more room than it takes, to be copied in whole words.
 pub(crate) const WORD: usize = 16;
 
-fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
+/// How many bytes are looked at at once where most stand for themselves.
+const LONG_WORD: usize = 32;
+
+fn word_at<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
     bytes.get(at..)?.first_chunk()
+}
+
+/// Whether all of the bytes stand for themselves in a string.
+#[inline]
+fn is_plain(bytes: &[u8; LONG_WORD]) -> bool {
+    // Without a way out between them, so that all are compared at once.
+    let special = |b: u8| u8::from(b < 0x20) | u8::from(b == b'"') | u8::from(b == b'\\');
+    bytes.iter().fold(0, |any, b| any | special(*b)) == 0
 }
 
 /// How many of the bytes stand for themselves in a string, before the first
@@ -451,6 +496,45 @@ fn plain_bytes(bytes: &[u8; WORD]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_string_ends_where_it_does_however_long_it_is() {
+        // Longer than all that is looked at at once.
+        for at in 0..3 * LONG_WORD {
+            for (written, said) in [
+                ("\"", Some("")),
+                ("\\n\"", Some("\n")),
+                ("é\\\"\"", Some("é\"")),
+                ("\u{1}\"", None),
+                ("", None),
+            ] {
+                let plain = "x".repeat(at);
+                let said = said.map(|said| format!("{plain}{said}"));
+                let line = format!("\"{plain}{written}");
+                // What is behind it is no part of it.
+                for line in [format!("{line},{}", "y".repeat(2 * LONG_WORD)), line] {
+                    let bytes = line.as_bytes();
+                    let mut room = vec![0; line.len() + WORD];
+                    let written = Scanner::new(bytes).unescape(&mut room);
+                    let text = written.map(|len| String::from_utf8_lossy(&room[..len]));
+                    assert_eq!(text.as_deref(), said.as_deref(), "{line:?}");
+                    assert_eq!(Scanner::new(bytes).skip().is_some(), said.is_some());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn white_space_is_passed_over_and_other_control_characters_are_not() {
+        let passes = |json: &str| {
+            let mut json = Scanner::new(json.as_bytes());
+            json.skip().and_then(|()| json.end()).is_some()
+        };
+        assert!(passes(" \t{ \"a\"\r\n:\n[ 1 ,\t\"b\" ] , \"c\" : { } }\n "));
+        for json in ["{\u{b}\"a\":1}", "[1,\u{0}2]", "1\u{c}", "\u{1f}1", "1 2"] {
+            assert!(!passes(json), "{json:?}");
+        }
+    }
 
     #[test]
     fn numbers_that_are_passed_over_are_numbers() {

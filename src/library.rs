@@ -13,6 +13,7 @@ mod files;
 mod foreign;
 mod gathering;
 pub mod index;
+mod journal;
 pub mod matcher;
 mod planning;
 pub mod query;
@@ -126,6 +127,13 @@ impl Stored {
             self.notices.extend(notice);
             cache
         })
+    }
+
+    /// Goes back to the cache file that another program held, if it is free.
+    fn come_back(&mut self, path: Option<&PathBuf>) {
+        let notice = self.cache(path).come_back();
+        // The other program may have written of files that are gone since.
+        self.note(notice);
     }
 
     /// Takes note of what went wrong with the cache: what it says from now on
@@ -277,6 +285,7 @@ impl Library {
             log: log.clone(),
             found: Found::Sessions(vec![facts.clone()]),
         }];
+        stored.come_back(self.shared.cache_path.as_ref());
         let (_, notice) = stored.cache(self.shared.cache_path.as_ref()).write(&read);
         stored.note(notice);
         match live {
@@ -370,6 +379,7 @@ impl Library {
     /// those that are gone.
     fn keep(&self, read: &[ReadFile], gone: &[(Tool, String)]) {
         let mut stored = lock(&self.shared.stored);
+        stored.come_back(self.shared.cache_path.as_ref());
         let cache = stored.cache(self.shared.cache_path.as_ref());
         let outcomes = [cache.remove(gone), cache.write(read)];
         let mut hidden = cache.ask(cache::hidden);

@@ -26,6 +26,7 @@ mod prompt;
 mod provider;
 mod reading;
 mod redact;
+mod repeat;
 mod request;
 pub mod retry;
 pub mod tokens;
@@ -72,6 +73,15 @@ pub struct ModelInfo {
     pub input_price: Option<f64>,
     /// US dollars for a million tokens of answers.
     pub output_price: Option<f64>,
+}
+
+/// The models that a provider has, as it told itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// All of them.
+    pub models: Vec<ModelInfo>,
+    /// Which facts it could not tell, and why; words for people.
+    pub lacks: Option<String>,
 }
 
 /// A piece of an answer, in the order of its arrival.
@@ -155,8 +165,11 @@ pub trait Provider: Send + Sync {
     ///
     /// # Errors
     /// What asking meets.
-    fn list_models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
-        Box::pin(ready(Ok(self.models())))
+    fn list_models(&self) -> BoxFuture<'_, Result<Listed, ModelError>> {
+        Box::pin(ready(Ok(Listed {
+            models: self.models(),
+            lacks: None,
+        })))
     }
 
     /// How it stands with its key, without getting it. May read a file.

@@ -32,7 +32,7 @@ use keeping::DraftKeeper;
 pub use searching::{TextFound, TextQuery, TextRow};
 use sessions::InOrder;
 pub use sessions::{Destination, Hold, Opened, Slot, begin};
-pub(crate) use sessions::{begun_with, open_session};
+pub(crate) use sessions::{begun_with, its_model, open_session};
 
 use crate::chat::{ChatEvent, Effect, Failure, Generation, KeptDraft, Notice};
 use crate::library::Library;

@@ -24,6 +24,7 @@ mod moment;
 mod opencode;
 mod pass;
 mod records;
+mod round;
 #[cfg(test)]
 mod testing;
 mod torn;
@@ -32,9 +33,9 @@ mod walk;
 use std::fmt;
 
 pub use adapter::{Adapter, Environment, Kind, Listed, Look, Named, VARIABLES};
-pub use database::Databases;
 pub use detect::Head;
 pub use error::SourceError;
+pub use round::Round;
 pub(crate) use walk::follows_a_link;
 pub use walk::{FoundFile, Obstacle, Walk};
 

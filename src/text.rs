@@ -168,7 +168,7 @@ impl TextBlock {
     pub(crate) fn seal(self) -> bool {
         // Each text begins with a first byte, so each also ends behind a whole
         // character if all of them together are UTF-8.
-        let block = std::str::from_utf8(self.written(0));
+        let block = simdutf8::basic::from_utf8(self.written(0));
         block.is_ok_and(|block| self.sealed.set(block.to_owned()).is_ok())
     }
 }

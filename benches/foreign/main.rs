@@ -9,17 +9,23 @@
 //! `cargo bench --bench foreign` prints, for files in the proportions of real
 //! ones and for files of dialogue alone, the ratio of the times and of the
 //! processor time over all threads (each the best of several interleaved
-//! rounds), and the growth of peak memory in a process of its own.
+//! rounds), and the growth of peak memory in a process of its own. Of a
+//! compressed file it also prints what decoding takes alone, on one thread:
+//! both sides use the same decoder, and most of the pass is spent in it.
 //! `-- --megabytes 10` makes smaller files, and `-- --only NAME` measures
 //! those whose name holds NAME.
 
 mod files;
+mod lines;
 #[path = "../support/race.rs"]
 mod race;
 
 use std::fs::File;
+use std::hint::black_box;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use files::Format;
 use ibid::source::detect;
@@ -76,7 +82,10 @@ fn main() -> Result<()> {
             let dir = tempfile::tempdir()?;
             let path = case.write(dir.path(), bytes)?;
             let plain = |path: &Path| raw_pass(path, case.format);
-            RACE.run(case.name, &path, bytes, case.bar, plain)?;
+            let plain = RACE.run(case.name, &path, bytes, case.bar, plain)?;
+            if case.format.is_compressed() {
+                print_decoding(&path, plain)?;
+            }
         }
     }
     Ok(())
@@ -92,18 +101,32 @@ fn cite(path: &Path) -> Result<usize> {
     Ok(items.map(|item| item.text.len()).sum())
 }
 
-fn raw_pass(path: &Path, format: Format) -> Result<usize> {
-    let file = BufReader::new(File::open(path)?);
-    if format.is_compressed() {
-        return raw_lines(BufReader::with_capacity(
-            1 << 17,
-            Frames {
-                file,
-                frame: FrameDecoder::new(),
-            },
-        ));
+/// Prints what of the plain pass is decoding, which no reader can do without:
+/// the least that reading takes is that share over as many threads as there
+/// are.
+fn print_decoding(path: &Path, plain: Duration) -> Result<()> {
+    let mut decoding = Duration::MAX;
+    for _ in 0..RACE.rounds {
+        let start = Instant::now();
+        black_box(io::copy(&mut Frames::open(path)?, &mut io::sink())?);
+        decoding = decoding.min(start.elapsed());
     }
-    raw_lines(file)
+    let share = decoding.div_duration_f64(plain);
+    let threads = thread::available_parallelism()?;
+    let least = decoding / u32::try_from(threads.get())?;
+    println!(
+        "  decoding alone {decoding:?}, {share:.2} of the pass; \
+         on {threads} threads at least {:.2}",
+        least.div_duration_f64(plain)
+    );
+    Ok(())
+}
+
+fn raw_pass(path: &Path, format: Format) -> Result<usize> {
+    if format.is_compressed() {
+        return raw_lines(Frames::open(path)?);
+    }
+    raw_lines(BufReader::new(File::open(path)?))
 }
 
 fn raw_lines(mut reader: impl BufRead) -> Result<usize> {
@@ -139,6 +162,16 @@ fn raw_lines(mut reader: impl BufRead) -> Result<usize> {
 struct Frames {
     file: BufReader<File>,
     frame: FrameDecoder,
+}
+
+impl Frames {
+    fn open(path: &Path) -> Result<BufReader<Self>> {
+        let frames = Self {
+            file: BufReader::new(File::open(path)?),
+            frame: FrameDecoder::new(),
+        };
+        Ok(BufReader::with_capacity(1 << 17, frames))
+    }
 }
 
 impl Read for Frames {

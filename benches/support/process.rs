@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
+pub type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 /// The processor time so far by this clock: of all threads, or of this one.
 /// The system's part counts too.

@@ -30,6 +30,8 @@ pub(super) enum Answer {
 pub(super) struct Unsaved {
     pub(super) received: Received,
     pub(super) entries: Vec<Entry>,
+    /// It came to its end, and nothing was told of it.
+    is_whole: bool,
     /// Why it could not be written the last time.
     pub(super) why: Option<Failure>,
 }
@@ -45,6 +47,8 @@ pub(super) struct Received {
     pub(super) reasoning: String,
     pub(super) usage: Option<Usage>,
     pub(super) finish: Option<FinishReason>,
+    /// The last that was heard is that the request is made again.
+    pub(super) is_waiting: bool,
 }
 
 impl Received {
@@ -57,11 +61,13 @@ impl Received {
             reasoning: String::new(),
             usage: None,
             finish: None,
+            is_waiting: false,
         }
     }
 
     /// Takes in a piece of the answer. Gives back what is no part of it.
     pub(super) fn take(&mut self, delta: Delta) -> Option<Waiting> {
+        self.is_waiting = matches!(delta, Delta::Waiting(_));
         match delta {
             Delta::Text(text) => self.text.push_str(&text),
             Delta::Reasoning(text) => self.reasoning.push_str(&text),
@@ -90,6 +96,10 @@ impl Answer {
         !matches!(self, Self::None)
     }
 
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self, Self::Streaming { received, .. } if received.is_waiting)
+    }
+
     pub(super) fn is_saved_by(&self, asked: Generation) -> bool {
         matches!(self, Self::Saving { generation, .. } if *generation == asked)
     }
@@ -99,7 +109,7 @@ impl Answer {
 pub(super) fn waits(waiting: &Waiting) -> Effect {
     let seconds = waiting.wait.as_secs_f64().ceil();
     let why = &waiting.why;
-    Effect::Say(Notice::Info(format!(
+    Effect::Say(Notice::Waiting(format!(
         "{why}; asking again in {seconds} s (Esc stops)"
     )))
 }
@@ -219,6 +229,7 @@ impl Chat {
         self.save(Unsaved {
             received,
             entries,
+            is_whole: matches!(outcome, Outcome::Complete),
             why: None,
         })
     }
@@ -286,7 +297,10 @@ impl Chat {
             Ok(events) => {
                 self.unsaved = None;
                 let mut effects = self.absorb(events);
-                effects.extend(self.crowded());
+                // Why there is no whole answer counts more than the room.
+                if what.is_whole {
+                    effects.extend(self.crowded());
+                }
                 effects
             }
             Err(failure) => {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Received, usage_json, waits};
+use super::fitting::Wanted;
 use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice};
 use super::{RequestHeader, View, log};
 use crate::model::{Delta, FinishReason, ModelError, Purpose};
@@ -79,6 +80,10 @@ impl Compaction {
         matches!(self, Self::Streaming { generation, .. } if *generation == asked)
     }
 
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self, Self::Streaming { received, .. } if received.is_waiting)
+    }
+
     /// The summary so far.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
@@ -103,7 +108,8 @@ impl Chat {
         };
         let hint = hint.map(str::trim).filter(|hint| !hint.is_empty());
         let instruction = instruction::instruction(hint);
-        if let Some(too_long) = self.too_long_to_compact(plan.sent, &instruction) {
+        let too_long = self.too_long_to_compact(plan.sent, &instruction);
+        if let Some(too_long) = self.refusal(Wanted::Summary, too_long) {
             return vec![Effect::Say(too_long)];
         }
         let turn = self.turn();
@@ -118,7 +124,11 @@ impl Chat {
             plan,
         };
         let start = json!({COMPACTION_ID: job.id, "turn": turn});
-        let payloads = vec![Payload::log_only(COMPACT_START, start), header.event()];
+        let asked = match header.event() {
+            Ok(asked) => asked,
+            Err(failure) => return vec![nothing_changed(failure)],
+        };
+        let payloads = vec![Payload::log_only(COMPACT_START, start), asked];
         let generation = self.next_generation();
         self.compaction = Compaction::Starting {
             generation,
@@ -206,13 +216,15 @@ impl Chat {
 
     pub(super) fn summary_delta(&mut self, delta: Delta) -> Vec<Effect> {
         // How the model came to its summary is of no use later.
-        if let Compaction::Streaming { received, .. } = &mut self.compaction
-            && !matches!(delta, Delta::Reasoning(_))
-        {
-            let waiting = received.take(delta);
-            return waiting.as_ref().map(waits).into_iter().collect();
+        let Compaction::Streaming { received, .. } = &mut self.compaction else {
+            return Vec::new();
+        };
+        if matches!(delta, Delta::Reasoning(_)) {
+            received.is_waiting = false;
+            return Vec::new();
         }
-        Vec::new()
+        let waiting = received.take(delta);
+        waiting.as_ref().map(waits).into_iter().collect()
     }
 
     pub(super) fn summary_ended(&mut self, error: Option<&ModelError>) -> Vec<Effect> {

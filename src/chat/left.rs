@@ -1,22 +1,23 @@
-//! What stands of a conversation that was taken back, in order, and in one line
-//! what was left where. The screen shows it like this, and so does whatever else
+//! Where a conversation was taken back: what was left there is not shown, but
+//! said in one line. The screen shows it like this, and so does whatever else
 //! writes a conversation down for people.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::{TURN_END, TURN_START, leaves};
+use super::{ATTEMPT, TURN_END, TURN_START, leaves};
 use crate::figures::counted;
-use crate::session::{Event, Message, MessageKind, Payload, Seq, SurfaceOp};
+use crate::session::{Event, Message, MessageKind, Payload, Seq, Surface};
 
-/// Where a conversation is shown.
+/// Where a conversation is shown, piece by piece.
 pub trait Page {
-    /// Where it ends now.
+    /// How many pieces there are.
     fn end(&self) -> usize;
 
-    /// Takes off all behind an end that it had.
-    fn cut(&mut self, end: usize);
+    /// Takes out the pieces in these ranges, which stand in order and apart.
+    fn take_out(&mut self, gone: &[Range<usize>]);
 
     /// Adds what an event shows; nothing where it is no part of the dialogue.
     fn event(&mut self, event: &Arc<Event>);
@@ -25,18 +26,25 @@ pub trait Page {
     fn left(&mut self, left: Left);
 }
 
-/// The messages that stand on a page, and what was left before them.
+/// The messages that a page shows, and what was left before them.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
+    /// In the order of the log.
     shown: Vec<Place>,
+    /// What the model sees.
+    surface: Surface<Seq>,
+    /// What a summary that is shown was made of.
+    stands_for: HashMap<Seq, Vec<Seq>>,
     /// What is written is of a turn, and no message that is written again.
     in_turn: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Place {
-    event: Arc<Event>,
-    /// Where the page ended before it and the line about what was left.
+    seq: Seq,
+    /// The message that it goes with: itself, where it is one.
+    of: Option<Seq>,
+    /// How many pieces stand before it, without the line about what was left.
     start: usize,
     left: Left,
 }
@@ -74,120 +82,144 @@ impl fmt::Display for Left {
     }
 }
 
-/// What stands behind the first message that an event takes back.
-struct TakenBack {
-    /// Where that begins on the page.
-    start: usize,
-    gone: Vec<Place>,
-    /// What stays in front of the event, and what stays behind it.
-    before: Vec<Place>,
-    after: Vec<Place>,
+/// What goes from a page where something takes the place of it.
+#[derive(Debug)]
+struct Gone {
+    /// Its pieces, in order.
+    pieces: Vec<Range<usize>>,
+    /// What was left there.
+    left: Left,
 }
 
 impl Places {
-    /// Shows the next event of a log. What it takes back goes from the page, and
-    /// each message stands there once.
+    /// Shows the next event of a log. What it takes back goes from the page, so
+    /// that each message stands there once.
     pub fn show(&mut self, event: &Arc<Event>, page: &mut impl Page) {
+        if let Some(gone) = self.add(event, page.end()) {
+            page.take_out(&gone.pieces);
+            if !gone.left.is_nothing() {
+                page.left(gone.left);
+            }
+        }
+        page.event(event);
+    }
+
+    /// Takes note of an event that is shown behind so many pieces. Tells what
+    /// goes where it takes the place of others.
+    fn add(&mut self, event: &Arc<Event>, pieces: usize) -> Option<Gone> {
         let (kind, message) = match &event.payload {
             Payload::Message { kind, message, .. } => (*kind, message),
             Payload::LogOnly { kind, .. } => {
                 self.in_turn = kind == TURN_START || self.in_turn && kind != TURN_END;
-                page.event(event);
-                return;
+                if kind == ATTEMPT {
+                    self.add_beside(event.seq, pieces);
+                }
+                return None;
             }
         };
-        let Some(back) = self.take_back(event) else {
-            self.put(Arc::clone(event), Left::default(), page);
-            return;
-        };
-        page.cut(back.start);
-        for place in back.before {
-            self.put(place.event, place.left, page);
-        }
-        let left = self.left_by(kind, message, &back.gone);
-        self.put(Arc::clone(event), left, page);
-        for place in back.after {
-            self.put(place.event, place.left, page);
-        }
-    }
-
-    fn put(&mut self, event: Arc<Event>, left: Left, page: &mut impl Page) {
-        let start = page.end();
-        if !left.is_nothing() {
-            page.left(left);
-        }
-        page.event(&event);
-        self.shown.push(Place { event, start, left });
-    }
-
-    /// Takes from the places what an event takes back, and all behind it.
-    fn take_back(&mut self, event: &Event) -> Option<TakenBack> {
-        if !leaves(event) {
-            return None;
-        }
-        let gone = self.gone_with(event);
-        let is_gone = |place: &Place| gone.contains(&place.event.seq);
-        let at = self.shown.iter().position(is_gone)?;
-        let behind = self.shown.split_off(at);
-        let start = behind.first()?.start;
-        let (gone, stay): (Vec<_>, Vec<_>) = behind.into_iter().partition(is_gone);
-        // A summary is shown where it was made, and stands before all that was
-        // not summed up.
-        let earlier: HashSet<Seq> = self.shown.iter().map(|place| place.event.seq).collect();
-        let sums_up_earlier =
-            |place: &Place| summed_up(&place.event).any(|seq| earlier.contains(&seq));
-        let (before, after) = stay.into_iter().partition(sums_up_earlier);
-        Some(TakenBack {
-            start,
-            gone,
-            before,
-            after,
-        })
-    }
-
-    /// What goes with the messages that an event takes the place of: a summary
-    /// takes along what it stands for.
-    fn gone_with(&self, event: &Event) -> HashSet<Seq> {
-        let mut gone: HashSet<Seq> = event.source_event_seqs.iter().flatten().copied().collect();
-        let mut events: Vec<_> = self.shown.iter().map(|place| &place.event).collect();
-        // What a summary stands for is older than it.
-        events.sort_by_key(|event| std::cmp::Reverse(event.seq));
-        for event in events {
-            if gone.contains(&event.seq) {
-                gone.extend(summed_up(event));
+        let op = event.surface_op.as_ref();
+        let sources = event.source_event_seqs.as_deref();
+        // It was taken by a session once, so it is again.
+        let shadowed = self.surface.apply(event.seq, kind, op, sources, event.seq);
+        let shadowed = shadowed.into_iter().flatten();
+        let shadowed: Vec<Seq> = shadowed.map(|(seq, _)| seq).collect();
+        // What stands behind something that changed in the middle stays in order.
+        let is_last = self.surface.last() == Some(&event.seq);
+        let gone = if is_last && leaves(event) {
+            Some(self.leave(shadowed, (kind, message), pieces))
+        } else {
+            if !shadowed.is_empty() {
+                self.stands_for.insert(event.seq, shadowed);
             }
-        }
+            None
+        };
+        let removed = gone.iter().flat_map(|gone| &gone.pieces).map(Range::len);
+        self.shown.push(Place {
+            seq: event.seq,
+            of: Some(event.seq),
+            start: pieces.saturating_sub(removed.sum()),
+            left: gone.as_ref().map(|gone| gone.left).unwrap_or_default(),
+        });
         gone
     }
 
-    fn left_by(&self, kind: MessageKind, message: &Message, gone: &[Place]) -> Left {
-        let mut left = gone.first().map(|place| place.left).unwrap_or_default();
+    /// Takes note of what is shown behind so many pieces and is no message: it
+    /// goes with the one that it follows.
+    pub fn add_beside(&mut self, seq: Seq, pieces: usize) {
+        self.shown.push(Place {
+            seq,
+            of: self.surface.last().copied(),
+            start: pieces,
+            left: Left::default(),
+        });
+    }
+
+    /// Drops what goes with these messages. A summary stands where it was
+    /// made, behind what stays of what it did not sum up, so what goes may
+    /// have something that stays in the middle of it.
+    fn leave(
+        &mut self,
+        shadowed: Vec<Seq>,
+        (kind, message): (MessageKind, &Message),
+        pieces: usize,
+    ) -> Gone {
+        let messages = shadowed.len();
+        let gone = self.with_what_they_stand_for(shadowed);
+        let first = gone.iter().min().copied();
+        let at = self.shown.partition_point(|place| Some(place.seq) < first);
+        let behind = self.shown.split_off(at);
+        let ends = behind.iter().skip(1).map(|place| place.start);
+        let ends = ends.chain([pieces]);
+        let mut left = None;
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut removed = 0;
+        for (place, end) in behind.iter().zip(ends) {
+            if place.of.is_none_or(|of| !gone.contains(&of)) {
+                self.shown.push(Place {
+                    start: place.start.saturating_sub(removed),
+                    ..*place
+                });
+                continue;
+            }
+            left.get_or_insert(place.left);
+            removed += end.saturating_sub(place.start);
+            match ranges.last_mut().filter(|last| last.end == place.start) {
+                Some(last) => last.end = end,
+                None => ranges.push(place.start..end),
+            }
+        }
+        let mut left = left.unwrap_or_default();
         // Going back changes which of them is shown, not how many there are.
         let more = usize::from(self.in_turn);
-        let source = &message.source;
-        match kind {
-            MessageKind::Assistant => left.answers = (left.answers + more).max(1),
-            MessageKind::User
-                if source.is_person()
-                    || source.is_checkpoint()
-                    || source.is_session_reference() =>
-            {
-                left.branches = (left.branches + more).max(1);
-                left.messages = gone.len();
-            }
-            // What software says to a model is no part of the dialogue.
-            MessageKind::User | MessageKind::System | MessageKind::ToolResult => {}
+        if kind == MessageKind::Assistant {
+            left.answers = (left.answers + more).max(1);
+        } else if is_of_dialogue(kind, message) {
+            left.branches = (left.branches + more).max(1);
+            left.messages = messages;
         }
-        left
+        Gone {
+            pieces: ranges,
+            left,
+        }
+    }
+
+    /// These, and all that a summary among them stands for.
+    fn with_what_they_stand_for(&mut self, mut open: Vec<Seq>) -> HashSet<Seq> {
+        let mut all = HashSet::new();
+        while let Some(seq) = open.pop() {
+            all.insert(seq);
+            open.extend(self.stands_for.remove(&seq).unwrap_or_default());
+        }
+        all
     }
 }
 
-/// The messages that a summary stands for; none for anything else.
-fn summed_up(event: &Event) -> impl Iterator<Item = Seq> {
-    let replaces = matches!(event.surface_op, Some(SurfaceOp::Replace { .. }));
-    let sources = event.source_event_seqs.iter().flatten();
-    let of_summary = replaces && !leaves(event);
-    sources.filter(move |_| of_summary).copied()
+/// Whether a message that is no answer is a part of the dialogue: not what
+/// software says to a model.
+fn is_of_dialogue(kind: MessageKind, message: &Message) -> bool {
+    let source = &message.source;
+    kind == MessageKind::User
+        && (source.is_person() || source.is_checkpoint() || source.is_session_reference())
 }
 
 #[cfg(test)]
@@ -207,8 +239,10 @@ mod tests {
             self.0.len()
         }
 
-        fn cut(&mut self, end: usize) {
-            self.0.truncate(end);
+        fn take_out(&mut self, gone: &[Range<usize>]) {
+            for range in gone.iter().rev() {
+                self.0.drain(range.clone());
+            }
         }
 
         fn event(&mut self, event: &Arc<Event>) {
@@ -333,21 +367,20 @@ mod tests {
         // As going back to a way before it does.
         log.replace(you("q1"), "sum", "a3");
         log.add(answer("a1"));
-        let left = "(earlier branch · 7 messages)";
+        let left = "(earlier branch · 5 messages)";
         assert_eq!(log.shown(), [left, "q1", "a1"]);
     }
 
     #[test]
-    fn what_software_changed_in_the_middle_leaves_the_rest_and_says_nothing() {
+    fn what_software_changed_is_no_way_that_was_left() {
         let mut log = Log::of(1);
         let result = |text: &str| {
             let message = Message::new(Role::Tool, Source::tool("t"), vec![Block::text(text)]);
             Payload::step(MessageKind::ToolResult, message, 1, 1)
         };
         log.add(result("long"));
-        log.add(answer("a2"));
         log.replace(result("short"), "long", "long");
-        assert_eq!(log.shown(), ["q1", "a1", "short", "a2"]);
+        assert_eq!(log.shown(), ["q1", "a1", "short"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::TURN_START;
 use super::draft::joined;
+use super::fitting::Wanted;
 use super::revising::in_place_of;
 use super::step::{Step, cites, first_title, whole};
 use super::{Chat, Draft, Effect, Failure, Generation, Notice, RequestHeader, ReviewPolicy, View};
@@ -335,11 +336,17 @@ impl Chat {
             Err(notice) => return refuse(draft, &step, notice),
         };
         let kept = self.session.surface().count() - shadowed.len();
-        if let Some(too_long) = self.too_long(kept, &step.messages) {
+        let too_long = self.too_long(kept, &step.messages);
+        let wanted = Wanted::Message(draft.to_text());
+        if let Some(too_long) = self.refusal(wanted, too_long) {
             return refuse(draft, &step, too_long);
         }
         let turn = self.turn() + 1;
         let header = RequestHeader::answer(turn, self.chosen.config.clone());
+        let asked = match header.event() {
+            Ok(asked) => asked,
+            Err(failure) => return refuse(draft, &step, Notice::Failed(failure)),
+        };
         let mut entries = self.unsaved_entries();
         entries.push(Payload::log_only(TURN_START, json!({"turn": turn})).into());
         if self.session.title().is_none()
@@ -350,7 +357,7 @@ impl Chat {
         let messages = step.messages.iter();
         let messages = messages.map(|message| Payload::user(Message::clone(message)));
         entries.extend(in_place_of(shadowed, messages));
-        entries.push(header.event().into());
+        entries.push(asked.into());
         let generation = self.next_generation();
         self.outgoing = Outgoing::Logging {
             generation,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::fitting::Wanted;
 use super::outgoing::Outgoing;
 use super::{Chat, Effect, Notice, RequestHeader, TURN_START, log};
 use crate::session::{Event, MessageKind, Payload, Seq};
@@ -40,14 +41,18 @@ impl Chat {
             let nothing = "there is no message of yours here that could be answered again";
             return vec![Effect::Say(Notice::Info(nothing.to_owned()))];
         };
-        if let Some(too_long) = self.too_long(again.kept, &[]) {
+        let too_long = self.too_long(again.kept, &[]);
+        if let Some(too_long) = self.refusal(Wanted::Answer, too_long) {
             return vec![Effect::Say(too_long)];
         }
         let turn = self.turn() + 1;
         let mut header = RequestHeader::answer(turn, self.chosen.config.clone());
         header.surface = again.instead.map(|_| again.kept);
         let start = Payload::log_only(TURN_START, json!({"turn": turn}));
-        let asked = header.event();
+        let asked = match header.event() {
+            Ok(asked) => asked,
+            Err(failure) => return vec![Effect::Say(Notice::Failed(failure))],
+        };
         let generation = self.next_generation();
         self.outgoing = Outgoing::Asking {
             generation,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::REQUEST_HEADER;
+use super::{Failure, REQUEST_HEADER};
 use crate::model::{Purpose, Request, RequestConfig};
 use crate::reference::ports::ModelRoute;
 use crate::session::{Event, Message, Payload, Session};
@@ -74,9 +74,20 @@ impl RequestHeader {
     }
 
     /// The event that tells of it.
-    pub(super) fn event(&self) -> Payload {
-        let data = serde_json::to_value(self).unwrap_or(Value::Null);
-        Payload::log_only(REQUEST_HEADER, data)
+    ///
+    /// # Errors
+    /// When it can't be written: nothing may be sent then that the log does not
+    /// tell of.
+    pub(super) fn event(&self) -> Result<Payload, Failure> {
+        let data = serde_json::to_value(self).map_err(|error| Failure {
+            code: "CHAT_REQUEST_UNWRITABLE".to_owned(),
+            message: format!(
+                "what model {:?} would be asked can't be written to the log ({error}); nothing \
+                 was sent: choose another model (Ctrl-L)",
+                self.config().model
+            ),
+        })?;
+        Ok(Payload::log_only(REQUEST_HEADER, data))
     }
 
     /// The request, over the surface as it was when it was logged.

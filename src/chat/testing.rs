@@ -305,8 +305,10 @@ pub(crate) fn told(effects: &[Effect]) -> Vec<String> {
             Effect::Discard(spills) => format!("discard {}", spills.len()),
             Effect::ClearComposer => "clear".to_owned(),
             Effect::RestoreDraft(draft) => format!("restore {}", draft.to_text()),
-            Effect::Say(Notice::Failed(failure)) => format!("say {}", failure.code),
-            Effect::Say(Notice::Info(_)) => "say".to_owned(),
+            Effect::Say(Notice::Failed(failure) | Notice::ByEstimate(failure)) => {
+                format!("say {}", failure.code)
+            }
+            Effect::Say(Notice::Info(_) | Notice::Waiting(_)) => "say".to_owned(),
         })
         .collect()
 }

@@ -91,7 +91,11 @@ impl Chat {
         let asked = task(&self.session)?;
         let turn_and_config = (self.turn(), self.chosen.config.clone());
         let header = RequestHeader::beside(turn_and_config, Purpose::Title, 0, asked);
-        let payloads = vec![header.event()];
+        let asked = match header.event() {
+            Ok(asked) => asked,
+            Err(failure) => return Some(self.no_title(&failure.code)),
+        };
+        let payloads = vec![asked];
         let generation = self.next_generation();
         self.titling = Titling::Starting {
             generation,
@@ -162,13 +166,21 @@ impl Chat {
             Some(error) => Some(error.code()),
             None => title.is_empty().then_some("TITLE_EMPTY"),
         };
-        let payload = match failed {
-            Some(code) => Payload::log_only(TITLE_FAILED, json!({"code": code})),
-            None => Title::event(&title, TitleSource::Model),
-        };
+        vec![match failed {
+            Some(code) => self.no_title(code),
+            None => self.save_title(Title::event(&title, TitleSource::Model)),
+        }]
+    }
+
+    /// The log tells that no title came of it.
+    fn no_title(&mut self, code: &str) -> Effect {
+        self.save_title(Payload::log_only(TITLE_FAILED, json!({"code": code})))
+    }
+
+    fn save_title(&mut self, payload: Payload) -> Effect {
         let generation = self.next_generation();
         self.titling = Titling::Saving(generation);
-        vec![log(generation, vec![payload])]
+        log(generation, vec![payload])
     }
 
     /// Ends what runs beside the conversation: nobody is there any more.

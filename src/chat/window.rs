@@ -19,25 +19,45 @@ pub const CROWDED: u64 = 80;
 /// after it, or another model answered, all of it is an estimate.
 #[must_use]
 pub fn context_tokens(session: &Session, route: &ModelRoute) -> u64 {
-    counted(session.surface(), route)
+    counted(session.surface(), route).all()
+}
+
+/// How many tokens messages take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    /// What the model counted itself, of the messages up to its last answer.
+    pub(super) reported: u64,
+    /// An estimate of the others.
+    pub(super) estimated: u64,
+}
+
+impl Count {
+    pub(super) fn all(self) -> u64 {
+        self.reported.saturating_add(self.estimated)
+    }
 }
 
 /// The tokens of these messages of a surface, from its first on.
 pub(super) fn counted<'a>(
     surface: impl Iterator<Item = &'a Arc<Event>>,
     route: &ModelRoute,
-) -> u64 {
-    let mut tokens: u64 = 0;
+) -> Count {
+    let surface: Vec<&Arc<Event>> = surface.collect();
+    let (mut start, mut reported) = (0, 0);
     let mut newest_before = None;
-    for event in surface {
+    for (place, event) in surface.iter().enumerate() {
         let is_in_order = newest_before.is_none_or(|before: Seq| before < event.seq);
-        if is_in_order && let Some(reported) = reported(event, route) {
-            tokens = reported;
+        if is_in_order && let Some(tokens) = self::reported(event, route) {
+            (start, reported) = (place, tokens);
         }
         newest_before = newest_before.max(Some(event.seq));
-        tokens = tokens.saturating_add(event.message().map_or(0, tokens::of_message));
     }
-    tokens
+    let since = surface.iter().skip(start);
+    let messages = since.filter_map(|event| event.message());
+    Count {
+        reported,
+        estimated: messages.map(tokens::of_message).sum(),
+    }
 }
 
 /// The tokens of the request that was answered with this, as its model counted

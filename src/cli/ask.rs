@@ -9,12 +9,12 @@ mod voice;
 use serde_json::json;
 
 use super::{CliError, Output, exit, models, screen};
-use crate::chat::last_asked;
 use crate::config::Config;
+use crate::model::Models;
 use crate::model::offline::Offline;
 use crate::reference::Reference;
 use crate::reference::ports::ModelRoute;
-use crate::runtime::{Services, Slot, begun_with, open_session};
+use crate::runtime::{Services, Slot, begun_with, its_model, open_session};
 use crate::session::{Session, SessionId};
 use crate::store::{DraftFile, Home};
 use crate::tool::Tool;
@@ -58,6 +58,9 @@ pub(super) struct Args {
     /// Begin a session, as without --session
     #[arg(long, conflicts_with = "session")]
     new: bool,
+    /// Send also what is too long by an estimate of its tokens
+    #[arg(long)]
+    send_anyway: bool,
     /// What happens, as one JSON event a line
     #[arg(long)]
     json: bool,
@@ -94,26 +97,24 @@ fn ask(args: &Args, out: &mut Output) -> Result<(), CliError> {
         cite::find_all(&args.cite, id.as_ref(), &home, &library, out)?
     };
     let draft = prompt.citing(cited);
-    let (slot, draft_file, note) = place(&home, id.as_ref())?;
-    let route = chosen(args.model.as_ref(), &slot.session(), &config);
+    let (slot, draft_file, mut notes) = place(&home, id.as_ref())?;
+    let (route, gone) = chosen(args.model.as_ref(), &slot.session(), &models, &config);
+    notes.extend(gone);
     models.provider(&route.provider)?;
     let services = Services::new(home, library, models, config.references.clone());
     let chosen = services.models.choose(&route);
     let mut voice = Voice::new(out);
-    if let Some(note) = note {
+    for note in notes {
         voice.notice(&note)?;
     }
     super::block_on(async {
-        let turn = Turn::start(services, slot, draft_file, chosen, voice)?;
+        let turn = Turn::start(services, slot, draft_file, chosen, args.send_anyway, voice)?;
         turn.run(draft).await
     })?
 }
 
 /// The session to write in, and what a person should know of its log.
-fn place(
-    home: &Home,
-    id: Option<&SessionId>,
-) -> Result<(Slot, DraftFile, Option<String>), CliError> {
+fn place(home: &Home, id: Option<&SessionId>) -> Result<(Slot, DraftFile, Vec<String>), CliError> {
     if let Some((tool, _)) = id.and_then(Tool::foreign) {
         return Err(CliError::usage(format!(
             "a session of {tool} can only be read here; begin one that cites it, with --cite"
@@ -124,14 +125,22 @@ fn place(
         None => begun_with(home, screen::current_dir(), None)?,
     };
     let (slot, draft_file) = opened.hold.into_parts();
-    Ok((slot, draft_file, opened.note))
+    Ok((slot, draft_file, opened.note.into_iter().collect()))
 }
 
-/// The model that answers.
-fn chosen(given: Option<&ModelRoute>, session: &Session, config: &Config) -> ModelRoute {
-    let route = given.cloned();
-    route
-        .or_else(|| last_asked(session))
-        .or_else(|| config.model.clone())
-        .unwrap_or_else(Offline::route)
+/// The model that answers, and why it is not the one that answered last, where
+/// nobody chose another.
+fn chosen(
+    given: Option<&ModelRoute>,
+    session: &Session,
+    models: &Models,
+    config: &Config,
+) -> (ModelRoute, Option<String>) {
+    let (route, gone) = match (given, its_model(session, models)) {
+        (Some(given), _) => (Some(given.clone()), None),
+        (None, Some(Ok(route))) => (Some(route), None),
+        (None, Some(Err(gone))) => (config.model.clone(), Some(gone)),
+        (None, None) => (config.model.clone(), None),
+    };
+    (route.unwrap_or_else(Offline::route), gone)
 }

@@ -116,6 +116,10 @@ fn general(notice: &Notice) -> Finding {
                 "ibid works without it, slower; mend or remove that file"
             }
             Notice::CacheRebuilt { .. } => "nothing is lost: it was filled again",
+            Notice::CacheHeld { .. } => {
+                "nothing is lost; if it stays so, end whatever else uses that file"
+            }
+            Notice::CacheFree { .. } => "nothing is lost, and nothing is to be done",
             Notice::CacheNotWritten { .. } => "see to room on the disk and to the file's rights",
             Notice::Obstacle { .. } | Notice::NotListed { .. } => {
                 "what is there is left out as long as that is so; nothing else is"

@@ -1,5 +1,6 @@
 //! `ibid sessions`: every session, and one of them whole.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -184,8 +185,10 @@ impl Page for Shown {
         self.0.len()
     }
 
-    fn cut(&mut self, end: usize) {
-        self.0.truncate(end);
+    fn take_out(&mut self, gone: &[Range<usize>]) {
+        for range in gone.iter().rev() {
+            self.0.drain(range.clone());
+        }
     }
 
     fn event(&mut self, event: &Arc<Event>) {

@@ -3,16 +3,20 @@
 //!
 //! It is only a cache. A row counts for nothing unless the state of its file
 //! is the one that the row was made from; a cache that can't be used is made
-//! anew, or set aside for this run. Several processes may share it.
+//! anew, or set aside for this run. Several processes may share it: one that
+//! finds it held by another goes on in memory until it is free.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::Connection;
 
-use self::schema::{CREATE, Refusal, is_damage};
+use self::schema::{BUSY_TIMEOUT, CREATE, Refusal, is_damage};
+use self::waiting::{Change, Waiting};
 use self::write::Seen;
 use super::error::Notice;
+use super::journal::is_busy;
 use crate::reference::Cause;
 use crate::session::Millis;
 use crate::stamp::Stamp;
@@ -21,6 +25,7 @@ use crate::tool::Tool;
 mod lookup;
 mod rows;
 mod schema;
+mod waiting;
 mod write;
 
 pub use lookup::Standing;
@@ -37,6 +42,8 @@ pub(super) struct Cache {
     file: Option<u64>,
     /// `None` when not even memory can hold one: nothing is remembered then.
     connection: Option<Connection>,
+    /// The file that memory stands in for, while another program holds it.
+    waiting: Option<Waiting>,
 }
 
 impl Cache {
@@ -50,19 +57,34 @@ impl Cache {
             Err(Refusal::Damaged(error)) => Self::replace(path, &error.to_string()),
             outcome => outcome,
         };
-        outcome.unwrap_or_else(|refusal| {
-            let notice = set_aside(path, refusal.to_string());
-            (Self::in_memory(), Some(notice))
+        outcome.unwrap_or_else(|refusal| match refusal {
+            Refusal::Unusable(error) if is_busy(&error) => Self::beside(path),
+            refusal => {
+                let notice = set_aside(path, refusal.to_string());
+                (Self::in_memory(), Some(notice))
+            }
         })
     }
 
+    /// One in memory, till the file is free that another program holds.
+    fn beside(path: &Path) -> (Self, Option<Notice>) {
+        let mut cache = Self::in_memory();
+        cache.waiting = Some(Waiting::of(path.to_owned()));
+        (cache, Some(held(path)))
+    }
+
     fn open_file(path: &Path) -> Result<(Self, Option<Notice>), Refusal> {
-        let (connection, is_replaced) = schema::open(path)?;
+        Self::open_within(path, BUSY_TIMEOUT)
+    }
+
+    fn open_within(path: &Path, patience: Duration) -> Result<(Self, Option<Notice>), Refusal> {
+        let (connection, is_replaced) = schema::open(path, patience)?;
         let notice = is_replaced.then(|| rebuilt(path, "its schema was another one".to_owned()));
         let cache = Self {
             path: Some(path.to_owned()),
             file: inode(path),
             connection: Some(connection),
+            waiting: None,
         };
         Ok((cache, notice))
     }
@@ -82,6 +104,7 @@ impl Cache {
             path: None,
             file: None,
             connection: connection.ok(),
+            waiting: None,
         }
     }
 
@@ -170,6 +193,8 @@ impl Cache {
                 let notice = set_aside(&path, refusal.to_string());
                 (Self::in_memory(), Some(notice))
             })
+        } else if is_busy(&error) {
+            Self::beside(&path)
         } else {
             (Self::in_memory(), None)
         };
@@ -184,7 +209,7 @@ impl Cache {
         if read.is_empty() {
             return (Corrections::default(), None);
         }
-        self.change(|connection| write::write(connection, read))
+        self.change(Change::Write(read))
     }
 
     /// Forgets these files, and remembers their sessions as gone. Gives what
@@ -193,32 +218,48 @@ impl Cache {
         if files.is_empty() {
             return (Corrections::default(), None);
         }
-        self.change(|connection| write::remove(connection, files))
+        self.change(Change::Remove(files))
     }
 
     /// Changes what the cache says. Which sessions are shown depends on it, so
     /// where the file can't be changed, a copy in memory is from now on.
-    fn change(
-        &mut self,
-        change: impl Fn(&mut Connection) -> rusqlite::Result<Corrections>,
-    ) -> (Corrections, Option<Notice>) {
-        let Some(connection) = &mut self.connection else {
-            return (Corrections::default(), None);
-        };
-        let error = match change(connection) {
-            Ok(corrections) => return (corrections, None),
-            Err(error) => error,
-        };
-        if let Some(path) = self.path.take() {
-            *self = Self::in_memory();
-            if let (Some(connection), Some(path)) = (&self.connection, path.to_str()) {
-                // What can't be copied is looked at again.
-                let _ = write::copy(connection, path);
-            }
+    fn change(&mut self, change: Change<'_>) -> (Corrections, Option<Notice>) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting.keep(change);
         }
-        let changed = self.connection.as_mut().map(change);
-        let corrections = changed.and_then(Result::ok).unwrap_or_default();
-        (corrections, Some(not_written(error)))
+        let error = match self.apply(change) {
+            None => return (Corrections::default(), None),
+            Some(Ok(corrections)) => return (corrections, None),
+            Some(Err(error)) => error,
+        };
+        let Some(path) = self.path.take() else {
+            return (Corrections::default(), Some(not_written(error)));
+        };
+        let notice = if is_busy(&error) {
+            let (cache, held) = Self::beside(&path);
+            *self = cache;
+            held
+        } else {
+            *self = Self::in_memory();
+            Some(not_written(error))
+        };
+        if let (Some(connection), Some(path)) = (&self.connection, path.to_str()) {
+            // What can't be copied is looked at again.
+            let _ = write::copy(connection, path);
+        }
+        if let Some(waiting) = &mut self.waiting {
+            waiting.keep(change);
+        }
+        let corrections = self.apply(change).and_then(Result::ok).unwrap_or_default();
+        (corrections, notice)
+    }
+
+    fn apply(&mut self, change: Change<'_>) -> Option<rusqlite::Result<Corrections>> {
+        let connection = self.connection.as_mut()?;
+        Some(match change {
+            Change::Write(read) => write::write(connection, read),
+            Change::Remove(files) => write::remove(connection, files),
+        })
     }
 
     /// Takes note of when the files of these tools were listed.
@@ -256,18 +297,16 @@ fn inode(path: &Path) -> Option<u64> {
         .map(|file| Stamp::of(&file).inode)
 }
 
-fn is_busy(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
-    matches!(
-        error.sqlite_error_code(),
-        Some(DatabaseBusy | DatabaseLocked)
-    )
-}
-
 fn set_aside(path: &Path, reason: String) -> Notice {
     Notice::CacheSetAside {
         path: path.to_owned(),
         reason,
+    }
+}
+
+fn held(path: &Path) -> Notice {
+    Notice::CacheHeld {
+        path: path.to_owned(),
     }
 }
 

@@ -93,6 +93,24 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// Another program holds the cache for longer than one waits. Memory
+    /// stands in for it.
+    #[error(
+        "another program holds the session cache {}: what is found is kept in memory, and \
+         written as soon as it is free", path.display()
+    )]
+    CacheHeld {
+        /// The cache.
+        path: PathBuf,
+    },
+    /// The cache that another program held is used again.
+    #[error(
+        "the session cache {} is free again: what was found meanwhile is written", path.display()
+    )]
+    CacheFree {
+        /// The cache.
+        path: PathBuf,
+    },
     /// Something could not be written to the cache; the logs will be read
     /// again next time.
     #[error("the session cache could not be updated, so the next start is slower: {cause}")]
@@ -143,6 +161,8 @@ impl Notice {
         match self {
             Self::CacheSetAside { .. } => "CACHE_SET_ASIDE",
             Self::CacheRebuilt { .. } => "CACHE_REBUILT",
+            Self::CacheHeld { .. } => "CACHE_HELD",
+            Self::CacheFree { .. } => "CACHE_FREE",
             Self::CacheNotWritten { .. } => "CACHE_NOT_WRITTEN",
             Self::Obstacle { .. } => "SOURCE_OBSTACLE",
             Self::NotListed { .. } => "SOURCE_NOT_LISTED",
@@ -166,7 +186,10 @@ impl Notice {
     pub fn is_lasting(&self) -> bool {
         !matches!(
             self,
-            Self::CacheRebuilt { .. } | Self::CacheNotWritten { .. }
+            Self::CacheRebuilt { .. }
+                | Self::CacheHeld { .. }
+                | Self::CacheFree { .. }
+                | Self::CacheNotWritten { .. }
         )
     }
 }

@@ -10,7 +10,7 @@ use super::Notice;
 use crate::reference::Cause;
 use crate::reference::projection::{self, Capture, Damage, Said};
 use crate::session::{Header, Millis, Role, Session, SessionId, Title, title};
-pub use crate::source::{Databases, Kind};
+pub use crate::source::{Kind, Round};
 pub use crate::stamp::Stamp;
 use crate::tool::Tool;
 
@@ -56,11 +56,17 @@ pub trait LogFiles: Send + Sync {
     /// What a list shows of a file; `None` when it is gone. Looks at as little
     /// of it as it can. Where its state was just `seen`, it need not be asked
     /// for again: what is written since makes the next listing find another.
+    /// What others of the `round` need as well is read once.
     ///
     /// # Errors
     /// When the file is there and can't be read.
-    fn look(&self, file: &str, seen: Option<Stamp>) -> Result<Option<Looked>, Cause> {
-        let _ = seen;
+    fn look(
+        &self,
+        file: &str,
+        seen: Option<Stamp>,
+        round: &Round,
+    ) -> Result<Option<Looked>, Cause> {
+        let _ = (seen, round);
         let log = self.capture(file, None)?;
         Ok(log.map(|log| Looked {
             stamp: log.stamp,
@@ -86,15 +92,15 @@ pub trait LogFiles: Send + Sync {
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause>;
 
     /// Reads what was said in several sessions of one file, in the order of these
-    /// ids: all of it where the tool's logs tell, and else what can be cited. A
-    /// database stays open in `databases`, for the next ones.
+    /// ids: all of it where the tool's logs tell, and else what can be cited. What
+    /// others of the `round` need as well is read once.
     fn said(
         &self,
         file: &str,
         ids: &[SessionId],
-        databases: &Databases,
+        round: &Round,
     ) -> Vec<Result<Option<Vec<Said>>, Cause>> {
-        let _ = databases;
+        let _ = round;
         let read = ids.iter().map(|id| self.capture(file, Some(id)));
         read.map(|read| Ok(read?.map(|log| log.capture.said())))
             .collect()

@@ -12,7 +12,7 @@ use crate::reference::Cause;
 use crate::reference::projection::{Damage, Said};
 use crate::session::{Header, Millis, SessionId};
 use crate::source::{
-    Adapter, Cited, Databases, Environment, ForeignCapture, FoundFile, Listed, Look, SourceError,
+    Adapter, Cited, Environment, ForeignCapture, FoundFile, Listed, Look, Round, SourceError,
     SourceNotice, Walk, adapters, detect, follows_a_link,
 };
 use crate::tool::Tool;
@@ -64,9 +64,9 @@ impl ToolLogs {
         }
     }
 
-    fn look_into(&self, file: &Path, stamp: Stamp) -> Result<Found, SourceError> {
+    fn look_into(&self, file: &Path, stamp: Stamp, round: &Round) -> Result<Found, SourceError> {
         let tool = self.adapter.tool();
-        match self.adapter.look(file)? {
+        match self.adapter.look(file, round)? {
             Look::Sessions(sessions) => {
                 if let [only] = sessions.as_slice()
                     && tells_nothing(only)
@@ -163,12 +163,17 @@ impl LogFiles for ToolLogs {
             .any(|place| is_near(place) || (self.adapter.is_tree(place) && path.starts_with(place)))
     }
 
-    fn look(&self, file: &str, seen: Option<Stamp>) -> Result<Option<Looked>, Cause> {
+    fn look(
+        &self,
+        file: &str,
+        seen: Option<Stamp>,
+        round: &Round,
+    ) -> Result<Option<Looked>, Cause> {
         let stamp = || self.find(file).map(|found| found.stamp);
         let Some(stamp) = seen.or_else(stamp) else {
             return Ok(None);
         };
-        let found = match self.look_into(Path::new(file), stamp) {
+        let found = match self.look_into(Path::new(file), stamp, round) {
             Ok(found) => found,
             Err(error) if is_gone(&error) => return Ok(None),
             // Another try may go better.
@@ -195,16 +200,14 @@ impl LogFiles for ToolLogs {
         &self,
         file: &str,
         ids: &[SessionId],
-        databases: &Databases,
+        round: &Round,
     ) -> Vec<Result<Option<Vec<Said>>, Cause>> {
         if self.find(file).is_none() {
             return ids.iter().map(|_| Ok(None)).collect();
         }
         let native = ids.iter().filter_map(Tool::foreign);
         let native: Vec<&str> = native.map(|(_, native)| native).collect();
-        let read = self
-            .adapter
-            .capture_many(Path::new(file), &native, databases);
+        let read = self.adapter.capture_many(Path::new(file), &native, round);
         read.into_iter()
             .map(|read| Ok(there(read)?.map(|read| read.session.capture.said())))
             .collect()

@@ -10,7 +10,7 @@ use super::{
 use crate::reference::Cause;
 use crate::reference::projection::{Capture, Said};
 use crate::session::SessionId;
-use crate::source::Databases;
+use crate::source::Round;
 use crate::threads::lock;
 use crate::tool::Tool;
 
@@ -40,7 +40,7 @@ impl Library {
         let own = &self.shared.own;
         let file = own.file_name(id).filter(|file| own.find(file).is_some());
         let ids = std::slice::from_ref(id);
-        let of_log = file.and_then(|file| own.said(&file, ids, &Databases::default()).pop());
+        let of_log = file.and_then(|file| own.said(&file, ids, &Round::default()).pop());
         let said = of_log.transpose()?.flatten();
         Ok(said.unwrap_or_else(|| capture.said()))
     }

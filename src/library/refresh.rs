@@ -16,6 +16,7 @@ use super::texts::TextsError;
 use super::{Library, LogFile, LogFiles, Notice, Place, Standing, check_name};
 use crate::reference::Cause;
 use crate::session::{Millis, SessionId};
+use crate::source::Round;
 use crate::threads::{beside_background, lock};
 use crate::tool::Tool;
 
@@ -133,7 +134,7 @@ impl Library {
         let is_known = {
             let mut stored = lock(&self.shared.stored);
             // What is known is so as long as the cache is.
-            stored.cache(self.shared.cache_path.as_ref());
+            stored.come_back(self.shared.cache_path.as_ref());
             stored.known == Some(Digest::of(&listing.logs))
         };
         let Listing { tools, .. } = &listing;
@@ -309,6 +310,7 @@ impl Library {
         let mut rest = logs;
         let mut size = FIRST_BATCH;
         let mut looked: Vec<LookedAt<'_>> = Vec::new();
+        let round = Round::default();
         loop {
             let (batch, later) = match rest.split_at_checked(size) {
                 _ if cancel.is_cancelled() => (&[][..], &[][..]),
@@ -319,7 +321,7 @@ impl Library {
             (looked, ()) = beside_background(
                 || {
                     let going_on = batch.par_iter().filter(|_| !cancel.is_cancelled());
-                    going_on.map(|log| (log, self.look(log))).collect()
+                    going_on.map(|log| (log, self.look(log, &round))).collect()
                 },
                 || {
                     if !last.is_empty() {
@@ -371,11 +373,11 @@ impl Library {
         stamp.is_some_and(|stamp| stamp != Stamp::default())
     }
 
-    fn look(&self, named: &Named) -> Result<Option<ReadFile>, Cause> {
+    fn look(&self, named: &Named, round: &Round) -> Result<Option<ReadFile>, Cause> {
         let Some(logs) = self.logs_of(named.tool) else {
             return Ok(None);
         };
-        let Some(looked) = logs.look(&named.file, named.seen)? else {
+        let Some(looked) = logs.look(&named.file, named.seen, round)? else {
             return Ok(None);
         };
         if let (Tool::Ibid, Found::Sessions(sessions)) = (named.tool, &looked.found) {

@@ -16,7 +16,7 @@ use super::{Library, Progress, Stamp};
 use crate::reference::Cause;
 use crate::reference::projection::Said;
 use crate::session::{Millis, SessionId};
-use crate::source::Databases;
+use crate::source::Round;
 use crate::threads::{in_background, lock};
 use crate::tool::Tool;
 
@@ -137,7 +137,7 @@ impl Library {
             texts.forget_others(&kept)?;
         }
         let unread = by_file(&known, &texts.stale(&states(&known))?);
-        let databases = Databases::default();
+        let round = Round::default();
         let total = unread.iter().map(|file| file.ids.len()).sum();
         let mut done = 0;
         for batch in unread.chunks(BATCH_FILES) {
@@ -145,7 +145,7 @@ impl Library {
                 break;
             }
             on_progress(Progress { done, total });
-            self.index_batch(texts, batch, &databases, cancel)?;
+            self.index_batch(texts, batch, &round, cancel)?;
             done += batch.iter().map(|file| file.ids.len()).sum::<usize>();
         }
         if total > 0 {
@@ -154,6 +154,8 @@ impl Library {
         if !cancel.is_cancelled() {
             *lock(&self.shared.texts_file) = file.or_else(|| texts.file());
         }
+        // Whoever held the file was waited for here.
+        lock(&self.shared.stored).come_back(self.shared.cache_path.as_ref());
         Ok(())
     }
 
@@ -212,12 +214,12 @@ impl Library {
         &self,
         texts: &Texts,
         batch: &[Unread],
-        databases: &Databases,
+        round: &Round,
         cancel: &CancellationToken,
     ) -> Result<(), TextsError> {
         let read: Vec<Vec<Read<'_>>> = in_background(|| {
             let files = batch.par_iter().filter(|_| !cancel.is_cancelled());
-            files.map(|file| self.all_said(file, databases)).collect()
+            files.map(|file| self.all_said(file, round)).collect()
         });
         let mut whole: Vec<(&Read<'_>, Vec<TextMessage<'_>>)> = Vec::new();
         let mut problems: Vec<(SessionId, String)> = Vec::new();
@@ -241,11 +243,11 @@ impl Library {
 
     /// The sessions of a file as they are now, but for those that are gone. One
     /// that can't be read keeps what is known of it, and is tried again.
-    fn all_said<'a>(&self, file: &'a Unread, databases: &Databases) -> Vec<Read<'a>> {
+    fn all_said<'a>(&self, file: &'a Unread, round: &Round) -> Vec<Read<'a>> {
         let Some(logs) = self.logs_of(file.tool) else {
             return Vec::new();
         };
-        let read = logs.said(&file.file, &file.ids, databases);
+        let read = logs.said(&file.file, &file.ids, round);
         let known = file.ids.iter().zip(&file.states);
         known
             .zip(read)

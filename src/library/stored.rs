@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::files::{CapturedLog, Databases, LogFile, LogFiles, Place, Scanned};
+use super::files::{CapturedLog, LogFile, LogFiles, Place, Round, Scanned};
 use crate::reference::Cause;
 use crate::reference::projection::Said;
 use crate::session::{Header, SessionId};
@@ -104,7 +104,7 @@ impl LogFiles for StoredLogs {
         &self,
         file: &str,
         ids: &[SessionId],
-        _: &Databases,
+        _: &Round,
     ) -> Vec<Result<Option<Vec<Said>>, Cause>> {
         let read = |_| {
             if self.find(file).is_none() {
@@ -184,11 +184,11 @@ impl LogFiles for Layered {
         &self,
         file: &str,
         ids: &[SessionId],
-        databases: &Databases,
+        round: &Round,
     ) -> Vec<Result<Option<Vec<Said>>, Cause>> {
         let layer = self.0.iter().find(|layer| layer.find(file).is_some());
         match layer {
-            Some(layer) => layer.said(file, ids, databases),
+            Some(layer) => layer.said(file, ids, round),
             None => ids.iter().map(|_| Ok(None)).collect(),
         }
     }

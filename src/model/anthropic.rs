@@ -98,7 +98,7 @@ struct Tokens {
 }
 
 /// Reads one event.
-pub(super) fn read(event: &Event, sink: &mut Sink) -> Result<(), Report> {
+pub(super) fn read(event: &Event<'_>, sink: &mut Sink) -> Result<(), Report> {
     let step: Step = reading::json(event)?;
     let usage = step.usage.or(step.message.and_then(|m| m.usage));
     if let Some(usage) = usage {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::ready;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt as _};
 
 use super::catalogue::{Catalogue, Layer, Origin};
 use super::{
-    Access, AnswerStream, Endpoint, Facts, HttpProvider, KeySource, ModelError, ModelInfo,
+    Access, AnswerStream, Endpoint, Facts, HttpProvider, KeySource, Listed, ModelError, ModelInfo,
     Provider, Request, RequestConfig,
 };
 
@@ -28,7 +28,6 @@ pub struct Configured {
     known: Catalogue,
     /// The largest window that its server sets up, where it is told so.
     most_window: Option<u64>,
-    told: RwLock<BTreeMap<String, Facts>>,
     said: BTreeMap<String, Facts>,
 }
 
@@ -47,7 +46,6 @@ impl Configured {
             }),
             known: known.of(&name),
             most_window: endpoint.most_window(),
-            told: RwLock::default(),
             said,
             key: endpoint.key.clone().map(Key),
             name,
@@ -71,7 +69,7 @@ impl Configured {
     ///
     /// # Errors
     /// What asking meets.
-    pub async fn tells(&self) -> Result<Vec<ModelInfo>, ModelError> {
+    pub async fn tells(&self) -> Result<Listed, ModelError> {
         self.server
             .as_ref()
             .map_err(Clone::clone)?
@@ -95,8 +93,10 @@ impl Provider for Configured {
     }
 
     fn models(&self) -> Vec<ModelInfo> {
-        let told = self.told.read().unwrap_or_else(PoisonError::into_inner);
-        let told = Layer::from([(self.name.clone(), told.clone())]);
+        // The server keeps what it told.
+        let told = self.server.iter().flat_map(Provider::models);
+        let told = told.map(|info| (info.id.clone(), Facts::from(&info)));
+        let told = Layer::from([(self.name.clone(), told.collect())]);
         let known = self.known.clone().with(Origin::Server, told);
         let all = known.settled(&self.name, self.most_window, &self.said);
         let models = all.models(&self.name);
@@ -110,12 +110,13 @@ impl Provider for Configured {
         Box::pin(ready(Ok(self.info(model))))
     }
 
-    fn list_models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
+    fn list_models(&self) -> BoxFuture<'_, Result<Listed, ModelError>> {
         Box::pin(async move {
-            let models = self.tells().await?;
-            let told = models.iter().map(|info| (info.id.clone(), info.into()));
-            *self.told.write().unwrap_or_else(PoisonError::into_inner) = told.collect();
-            Ok(self.models())
+            let told = self.tells().await?;
+            Ok(Listed {
+                models: self.models(),
+                ..told
+            })
         })
     }
 
@@ -169,6 +170,13 @@ mod tests {
         Configured::new(&endpoint, &known, facts(&[("c", 3)]))
     }
 
+    /// The server tells of these models.
+    fn tell(provider: &Configured, models: &[(&str, u64)]) {
+        let told = facts(models).into_iter();
+        let told = told.map(|(id, facts)| facts.info("p", &id)).collect();
+        provider.server.as_ref().unwrap().remember(told);
+    }
+
     fn windows(provider: &Configured, models: &[&str]) -> Vec<Option<u64>> {
         let models = models.iter();
         let ask = |model| provider.model_info(model).now_or_never().unwrap().unwrap();
@@ -182,7 +190,7 @@ mod tests {
             windows(&provider, &["a", "b", "c"]),
             [Some(1), Some(1), Some(3)]
         );
-        *provider.told.write().unwrap() = facts(&[("b", 2), ("c", 2), ("d", 2)]);
+        tell(&provider, &[("b", 2), ("c", 2), ("d", 2)]);
         assert_eq!(
             windows(&provider, &["a", "b", "c", "d"]),
             [Some(1), Some(2), Some(3), Some(2)]
@@ -202,7 +210,7 @@ mod tests {
     #[test]
     fn an_ollama_model_has_the_window_that_its_server_is_told_to_set_up() {
         let provider = configured(Api::Ollama);
-        *provider.told.write().unwrap() = facts(&[("a", 131_072), ("b", 4_096)]);
+        tell(&provider, &[("a", 131_072), ("b", 4_096)]);
         assert_eq!(
             windows(&provider, &["a", "b", "new"]),
             [Some(16_384), Some(4_096), Some(16_384)]

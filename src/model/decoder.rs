@@ -22,12 +22,12 @@ pub enum Framing {
 }
 
 /// One event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
     /// Its `event:` name; empty when it has none.
-    pub name: String,
+    pub name: &'a str,
     /// Its data, several lines joined with line feeds.
-    pub data: String,
+    pub data: &'a str,
 }
 
 /// Why a stream can't be read on.
@@ -85,17 +85,29 @@ impl Decoder {
         }
     }
 
-    /// Takes in the next bytes, and appends the events that they complete.
+    /// Takes in the next bytes, and hands on the events that they complete.
     ///
     /// # Errors
-    /// An event that is too long or no UTF-8. Those before it are appended;
+    /// An event that is too long or no UTF-8. Those before it are handed on;
     /// from then on there are no more, and the error stays.
-    pub fn feed(&mut self, mut bytes: &[u8], events: &mut Vec<Event>) -> Result<(), DecodeError> {
+    pub fn feed(
+        &mut self,
+        mut bytes: &[u8],
+        mut take: impl FnMut(Event<'_>),
+    ) -> Result<(), DecodeError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         let mut taken = Ok(());
         while !bytes.is_empty() && taken.is_ok() {
+            if let Some((data, line, rest)) = self.whole_event(bytes) {
+                bytes = rest;
+                taken = self
+                    .check(line)
+                    .and_then(|()| hand_on(&self.name, data, &mut take));
+                self.name.clear();
+                continue;
+            }
             if std::mem::take(&mut self.after_cr)
                 && let Some(rest) = bytes.strip_prefix(b"\n")
             {
@@ -108,25 +120,40 @@ impl Decoder {
             };
             self.after_cr = end == b'\r';
             bytes = rest;
-            taken = self.line(line, events);
+            taken = self.line(line, &mut take);
         }
         taken.inspect_err(|error| self.fail(*error))
+    }
+
+    /// An event that is one line of data and lies here whole, which most are:
+    /// its data, how long its line is, and what is behind it.
+    fn whole_event<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], usize, &'b [u8])> {
+        let begins = self.framing == Framing::Sse
+            && self.line.is_empty()
+            && self.data.is_none()
+            && !self.first_line
+            && !self.after_cr;
+        let value = bytes.strip_prefix(b"data:").filter(|_| begins)?;
+        let end = memchr2(b'\n', b'\r', value)?;
+        let (value, ends) = value.split_at_checked(end)?;
+        let rest = ends.strip_prefix(b"\n\n")?;
+        Some((without_space(value), b"data:".len() + value.len(), rest))
     }
 
     /// Takes in the end of the stream: a last event may lack its line's end.
     ///
     /// # Errors
     /// As [`feed`](Self::feed).
-    pub fn end(&mut self, events: &mut Vec<Event>) -> Result<(), DecodeError> {
+    pub fn end(&mut self, mut take: impl FnMut(Event<'_>)) -> Result<(), DecodeError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         let mut taken = Ok(());
         if !self.line.is_empty() {
-            taken = self.line(&[], events);
+            taken = self.line(&[], &mut take);
         }
         taken
-            .and_then(|()| self.dispatch(events))
+            .and_then(|()| self.dispatch(&mut take))
             .inspect_err(|error| self.fail(*error))
     }
 
@@ -153,7 +180,7 @@ impl Decoder {
     }
 
     /// Takes in the last part of a line.
-    fn line(&mut self, tail: &[u8], events: &mut Vec<Event>) -> Result<(), DecodeError> {
+    fn line(&mut self, tail: &[u8], take: &mut impl FnMut(Event<'_>)) -> Result<(), DecodeError> {
         self.check(self.line.len() + tail.len())?;
         let mut held = std::mem::take(&mut self.line);
         let mut line = tail;
@@ -165,16 +192,13 @@ impl Decoder {
             line = line.strip_prefix(BOM).unwrap_or(line);
         }
         let taken = match self.framing {
-            Framing::Sse if line.is_empty() => self.dispatch(events),
+            Framing::Sse if line.is_empty() => self.dispatch(take),
             Framing::Sse => {
                 self.field(line);
                 Ok(())
             }
             Framing::Lines if line.trim_ascii().is_empty() => Ok(()),
-            Framing::Lines => {
-                self.data = Some(line.to_vec());
-                self.dispatch(events)
-            }
+            Framing::Lines => hand_on(b"", line, take),
         };
         // The buffer is kept for the next line, unless it was an odd one.
         if held.capacity() <= MAX_KEPT {
@@ -188,7 +212,7 @@ impl Decoder {
         let mut parts = line.splitn(2, |byte| *byte == b':');
         let field = parts.next().unwrap_or_default();
         let value = parts.next().unwrap_or_default();
-        let value = value.strip_prefix(b" ").unwrap_or(value);
+        let value = without_space(value);
         match field {
             b"data" => match &mut self.data {
                 None => self.data = Some(value.to_vec()),
@@ -197,24 +221,36 @@ impl Decoder {
                     data.extend_from_slice(value);
                 }
             },
-            b"event" => self.name = value.to_vec(),
+            b"event" => {
+                self.name.clear();
+                self.name.extend_from_slice(value);
+            }
             // Comments, "id", "retry", and fields that nobody knows.
             _ => {}
         }
     }
 
-    fn dispatch(&mut self, events: &mut Vec<Event>) -> Result<(), DecodeError> {
+    fn dispatch(&mut self, take: &mut impl FnMut(Event<'_>)) -> Result<(), DecodeError> {
         let name = std::mem::take(&mut self.name);
-        let Some(data) = self.data.take() else {
-            return Ok(());
-        };
-        let utf8 = |bytes| String::from_utf8(bytes).map_err(|_| DecodeError::NotUtf8);
-        events.push(Event {
-            name: utf8(name)?,
-            data: utf8(data)?,
-        });
-        Ok(())
+        match self.data.take() {
+            Some(data) => hand_on(&name, &data, take),
+            None => Ok(()),
+        }
     }
+}
+
+fn hand_on(name: &[u8], data: &[u8], take: &mut impl FnMut(Event<'_>)) -> Result<(), DecodeError> {
+    let utf8 = |bytes| std::str::from_utf8(bytes).map_err(|_| DecodeError::NotUtf8);
+    take(Event {
+        name: utf8(name)?,
+        data: utf8(data)?,
+    });
+    Ok(())
+}
+
+/// A field's value without the space that may be in front of it.
+fn without_space(value: &[u8]) -> &[u8] {
+    value.strip_prefix(b" ").unwrap_or(value)
 }
 
 const MAX_KEPT: usize = 64 * 1024;

@@ -45,6 +45,10 @@ pub enum ModelError {
         /// The model's id.
         model: String,
     },
+    /// The server ended an answer in the middle, with words and no reason that
+    /// is known.
+    #[error("{0}; ask again for a whole one")]
+    BrokeOff(Box<Told>),
     /// The provider's settings can't be used: its address, certificate file,
     /// proxy or headers.
     #[error("the settings of provider {provider:?} can't be used: {what}")]
@@ -240,7 +244,7 @@ impl ModelError {
         match self {
             Self::NoAdapter { .. } => "NO_ADAPTER",
             Self::NotFound { .. } | Self::Missing(_) => "MODEL_NOT_FOUND",
-            Self::StreamEnded { .. } => "MODEL_STREAM_ENDED",
+            Self::StreamEnded { .. } | Self::BrokeOff(_) => "MODEL_STREAM_ENDED",
             Self::Endpoint { .. } => "MODEL_ENDPOINT",
             Self::Key { .. } => "MODEL_KEY",
             Self::Auth(_) => "MODEL_AUTH",

@@ -122,7 +122,7 @@ struct Tokens {
 }
 
 /// Reads one event.
-pub(super) fn read(event: &Event, sink: &mut Sink) -> Result<(), Report> {
+pub(super) fn read(event: &Event<'_>, sink: &mut Sink) -> Result<(), Report> {
     let chunk: Chunk = reading::json(event)?;
     if chunk.error.is_some()
         && let Some(report) = reading::error_in(event)

@@ -208,6 +208,7 @@ impl Context {
             Verdict::Overloaded => ModelError::Overloaded { told, wait },
             Verdict::Refused => ModelError::Refused(told),
             Verdict::Rejected => ModelError::Rejected(told),
+            Verdict::BrokeOff => ModelError::BrokeOff(told),
             Verdict::Garbage => ModelError::BadResponse(told),
         }
     }

@@ -1,35 +1,43 @@
 //! Which models a server has, as it tells itself.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use futures_util::stream::{self, StreamExt, TryStreamExt};
+use futures_util::stream::{self, StreamExt};
 use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 
 use super::http::Server;
 use super::prompt::object;
-use super::{Api, Endpoint, Facts, ModelError, ModelInfo};
+use super::{Api, Endpoint, Facts, Listed, ModelError, ModelInfo};
+use crate::figures::counted;
 
 /// The most models that an Ollama server is asked about one by one.
 const MOST: usize = 200;
 /// How many of them at once.
 const AT_ONCE: usize = 4;
+/// How long all of that may take: the list itself is there, and somebody waits
+/// for it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Asks a server for its models.
-pub(super) async fn ask(
-    server: &Server,
-    endpoint: &Endpoint,
-) -> Result<Vec<ModelInfo>, ModelError> {
-    match endpoint.api {
-        Api::OpenaiChat | Api::OpenaiResponses => openai(server, endpoint).await,
+pub(super) async fn ask(server: &Server, endpoint: &Endpoint) -> Result<Listed, ModelError> {
+    let models = match endpoint.api {
+        Api::OpenaiChat | Api::OpenaiResponses => return openai(server, endpoint).await,
         Api::Anthropic => {
             let list = server.get_json("v1/models?limit=1000").await?;
-            Ok(each(&list, "data", |model| anthropic(endpoint, model)))
+            each(&list, "data", |model| anthropic(endpoint, model))
         }
         Api::Gemini => {
             let list = server.get_json("models?pageSize=1000").await?;
-            Ok(each(&list, "models", |model| gemini(endpoint, model)))
+            each(&list, "models", |model| gemini(endpoint, model))
         }
-        Api::Ollama => ollama(server, endpoint).await,
-    }
+        Api::Ollama => return ollama(server, endpoint).await,
+    };
+    Ok(Listed {
+        models,
+        lacks: None,
+    })
 }
 
 /// What a server told, with what the settings know in the place of it, and
@@ -72,20 +80,24 @@ fn first(model: &Value, pointers: &[&str]) -> Option<u64> {
     numbers.find(|number| *number > 0)
 }
 
-async fn openai(server: &Server, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, ModelError> {
+async fn openai(server: &Server, endpoint: &Endpoint) -> Result<Listed, ModelError> {
     let list = server.get_json("models").await?;
     let mut models = each(&list, "data", |model| openai_model(endpoint, model));
     let owner = list.pointer("/data/0/owned_by").and_then(Value::as_str);
+    let mut lacks = None;
     // llama.cpp tells the window that it has set up beside the API.
-    if owner == Some("llamacpp")
-        && let Ok(props) = server.get_json("../props").await
-        && let Some(window) = first(&props, &["/default_generation_settings/n_ctx"])
-    {
-        for model in &mut models {
-            model.context_window = Some(window);
+    if owner == Some("llamacpp") {
+        match server.get_json("../props").await {
+            Ok(props) => {
+                let window = first(&props, &["/default_generation_settings/n_ctx"]);
+                for model in &mut models {
+                    model.context_window = window.or(model.context_window);
+                }
+            }
+            Err(error) => lacks = without_facts(&[error.to_string()]),
         }
     }
-    Ok(models)
+    Ok(Listed { models, lacks })
 }
 
 /// The names of vLLM, OpenRouter, Groq, Mistral, and llama.cpp, in turn.
@@ -137,23 +149,55 @@ fn gemini(endpoint: &Endpoint, model: &Value) -> Option<ModelInfo> {
     Some(info)
 }
 
-async fn ollama(server: &Server, endpoint: &Endpoint) -> Result<Vec<ModelInfo>, ModelError> {
+async fn ollama(server: &Server, endpoint: &Endpoint) -> Result<Listed, ModelError> {
     let list = server.get_json("api/tags").await?;
-    let models = each(&list, "models", |model| {
+    let mut models = each(&list, "models", |model| {
         let id = model.get("model").or_else(|| model.get("name"));
         Some(info(endpoint, id?.as_str()?, model.get("name")))
     });
-    stream::iter(models.into_iter().take(MOST))
-        .map(async |mut model| {
-            let question = object([("model", model.id.as_str().into())]).to_string();
-            let answer = server.post("api/show", Bytes::from(question), Some(&model.id));
-            let shown = answer.await?.json().await?;
-            model.context_window = ollama_window(&shown);
-            Ok(model)
-        })
+    let until = Instant::now() + PATIENCE;
+    let asked = models.iter().take(MOST).map(|model| model.id.clone());
+    let facts: Vec<_> = stream::iter(asked.collect::<Vec<_>>())
+        .map(
+            async |id| match timeout_at(until, shown(server, &id)).await {
+                Ok(shown) => shown.map_err(|error| error.to_string()),
+                Err(_) => Err(format!(
+                    "what it knows of model {id:?} did not come within {} s",
+                    PATIENCE.as_secs()
+                )),
+            },
+        )
         .buffered(AT_ONCE)
-        .try_collect()
-        .await
+        .collect()
+        .await;
+    let mut failed = Vec::new();
+    for (model, shown) in models.iter_mut().zip(facts) {
+        match shown {
+            Ok(shown) => model.context_window = ollama_window(&shown),
+            Err(why) => failed.push(why),
+        }
+    }
+    let beyond = models.iter().skip(MOST);
+    failed.extend(beyond.map(|_| format!("no more than {MOST} models are asked about")));
+    Ok(Listed {
+        models,
+        lacks: without_facts(&failed),
+    })
+}
+
+/// What an Ollama server knows of one of its models.
+async fn shown(server: &Server, id: &str) -> Result<Value, ModelError> {
+    let question = object([("model", id.into())]).to_string();
+    let answer = server.post("api/show", Bytes::from(question), Some(id));
+    answer.await?.json().await
+}
+
+/// Says that a list is whole and the facts of some models are not there, for
+/// these reasons.
+fn without_facts(why: &[String]) -> Option<String> {
+    let first = why.first()?;
+    let count = counted(why.len(), "model");
+    Some(format!("the window of {count} is not known: {first}"))
 }
 
 /// The window that a model has, or less where its file says so.
@@ -245,6 +289,18 @@ mod tests {
         assert_eq!(ollama_window(&shown("num_ctx 1000000")), Some(131_072));
         assert_eq!(ollama_window(&shown("stop \"x\"")), Some(131_072));
         assert_eq!(ollama_window(&json!({})), None);
+    }
+
+    #[test]
+    fn what_is_not_known_of_several_models_is_told_with_the_first_reason() {
+        let told = |why: &[&str]| {
+            let why: Vec<String> = why.iter().map(|&why| why.to_owned()).collect();
+            without_facts(&why).unwrap_or_default()
+        };
+        assert_eq!(told(&[]), "");
+        assert_eq!(told(&["no"]), "the window of 1 model is not known: no");
+        let several = "the window of 2 models is not known: no";
+        assert_eq!(told(&["no", "why"]), several);
     }
 
     #[test]

@@ -59,7 +59,7 @@ struct Message {
 }
 
 /// Reads one line.
-pub(super) fn read(event: &Event, sink: &mut Sink) -> Result<(), Report> {
+pub(super) fn read(event: &Event<'_>, sink: &mut Sink) -> Result<(), Report> {
     let line: Line = reading::json(event)?;
     if line.error.is_some()
         && let Some(report) = reading::error_in(event)

@@ -71,7 +71,7 @@ struct Tokens {
 }
 
 /// Reads one event.
-pub(super) fn read(event: &Event, sink: &mut Sink) -> Result<(), Report> {
+pub(super) fn read(event: &Event<'_>, sink: &mut Sink) -> Result<(), Report> {
     if event.data.trim() == "[DONE]" {
         sink.over();
         return Ok(());

@@ -72,14 +72,14 @@ struct Incomplete {
 }
 
 /// Reads one event.
-pub(super) fn read(event: &Event, sink: &mut Sink) -> Result<(), Report> {
+pub(super) fn read(event: &Event<'_>, sink: &mut Sink) -> Result<(), Report> {
     if event.data.trim() == "[DONE]" {
         sink.over();
         return Ok(());
     }
     let step: Step = reading::json(event)?;
     let kind = if step.kind.is_empty() {
-        event.name.as_str()
+        event.name
     } else {
         step.kind.as_str()
     };

@@ -13,8 +13,8 @@ use super::http::{Incoming, Server};
 use super::reading::{Flaw, Reading};
 use super::retry::{self, Policy};
 use super::{
-    Access, AnswerStream, Api, Delta, Endpoint, Facts, ModelError, ModelInfo, Provider, Request,
-    RequestConfig, TimeLimit, connect, listing,
+    Access, AnswerStream, Api, Delta, Endpoint, Facts, Listed, ModelError, ModelInfo, Provider,
+    Request, RequestConfig, TimeLimit, connect, listing,
 };
 
 /// The models of one [`Endpoint`]. Cheap to clone.
@@ -69,6 +69,12 @@ impl HttpProvider {
         }
     }
 
+    /// Keeps what the server told of its models.
+    pub(super) fn remember(&self, models: Vec<ModelInfo>) {
+        let listed = self.0.listed.lock();
+        *listed.unwrap_or_else(PoisonError::into_inner) = Some(models);
+    }
+
     /// What is known of a model. A server may have models that it does not
     /// list, so an unknown one is one without facts.
     fn info(&self, model: &str) -> ModelInfo {
@@ -111,17 +117,16 @@ impl Provider for HttpProvider {
         Box::pin(ready(Ok(self.info(model))))
     }
 
-    fn list_models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
+    fn list_models(&self) -> BoxFuture<'_, Result<Listed, ModelError>> {
         Box::pin(async move {
             let inner = Arc::clone(&self.0);
             let server = tokio::task::spawn_blocking(move || inner.server())
                 .await
                 .map_err(|panic| self.0.failed("", panic))??;
             let told = listing::ask(&server, &self.0.endpoint).await?;
-            let models = listing::merged(&self.0.endpoint.models, told);
-            let listed = self.0.listed.lock();
-            *listed.unwrap_or_else(PoisonError::into_inner) = Some(models.clone());
-            Ok(models)
+            let models = listing::merged(&self.0.endpoint.models, told.models);
+            self.remember(models.clone());
+            Ok(Listed { models, ..told })
         })
     }
 

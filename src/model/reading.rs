@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::decoder::{DecodeError, Decoder, Event, Framing};
 use super::piece::{Joiner, Piece};
+use super::repeat::Wrapping;
 use super::verdict::Report;
 use super::{Api, Delta, FinishReason, Usage};
 
@@ -25,19 +26,26 @@ impl From<Report> for Flaw {
 }
 
 /// How one event of a wire format is understood.
-pub(super) type Reader = fn(&Event, &mut Sink) -> Result<(), Report>;
+pub(super) type Reader = fn(&Event<'_>, &mut Sink) -> Result<(), Report>;
 
 /// One response on its way in.
 #[derive(Debug)]
 pub(super) struct Reading {
     framing: Framing,
     decoder: Decoder,
-    reader: Reader,
-    events: Vec<Event>,
-    sink: Sink,
+    understood: Understood,
     /// How the response began, as long as no event came.
     head: Vec<u8>,
+}
+
+/// What the events told so far.
+#[derive(Debug)]
+struct Understood {
+    reader: Reader,
+    sink: Sink,
     any_event: bool,
+    /// That of the last event that told nothing but a piece of text.
+    wrapping: Option<Wrapping>,
 }
 
 /// How much of a response without events is kept to tell what it was.
@@ -50,11 +58,13 @@ impl Reading {
         Self {
             framing: api.framing(),
             decoder: Decoder::new(api.framing()),
-            reader: api.reader(),
-            events: Vec::new(),
-            sink: Sink::default(),
+            understood: Understood {
+                reader: api.reader(),
+                sink: Sink::default(),
+                any_event: false,
+                wrapping: None,
+            },
             head: Vec::new(),
-            any_event: false,
         }
     }
 
@@ -64,12 +74,14 @@ impl Reading {
         if self.is_over() {
             return Ok(());
         }
-        if !self.any_event {
+        if !self.understood.any_event {
             let room = HEAD.saturating_sub(self.head.len());
             self.head.extend(bytes.iter().take(room));
         }
-        let decoded = self.decoder.feed(bytes, &mut self.events);
-        self.read(decoded, deltas)
+        let mut told = Ok(());
+        let take = |event: Event<'_>| self.understood.take(&event, &mut told, deltas);
+        let decoded = self.decoder.feed(bytes, take);
+        self.outcome(told, decoded, deltas)
     }
 
     /// Takes in the end of the response.
@@ -77,9 +89,10 @@ impl Reading {
         if self.is_over() {
             return Ok(());
         }
-        let decoded = self.decoder.end(&mut self.events);
-        let read = self.read(decoded, deltas);
-        match read {
+        let mut told = Ok(());
+        let take = |event: Event<'_>| self.understood.take(&event, &mut told, deltas);
+        let decoded = self.decoder.end(take);
+        match self.outcome(told, decoded, deltas) {
             // The last event was cut; what it would have told is lost.
             Err(Flaw::Report(report)) if report.verdict == super::verdict::Verdict::Garbage => {
                 return Err(self.no_events().unwrap_or(Flaw::Ended));
@@ -95,8 +108,8 @@ impl Reading {
         if self.is_over() {
             return Ok(());
         }
-        if self.sink.finish.is_some() {
-            self.sink.over = true;
+        if self.understood.sink.finish.is_some() {
+            self.understood.sink.over = true;
             return self.conclude(deltas);
         }
         Err(self.no_events().unwrap_or(Flaw::Ended))
@@ -104,34 +117,16 @@ impl Reading {
 
     /// Whether the answer is whole; what comes behind it does not count.
     pub(super) fn is_over(&self) -> bool {
-        self.sink.over
+        self.understood.sink.over
     }
 
-    fn read(
-        &mut self,
+    fn outcome(
+        &self,
+        told: Result<(), Report>,
         decoded: Result<(), DecodeError>,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), Flaw> {
-        let mut events = std::mem::take(&mut self.events);
-        let mut outcome = Ok(());
-        for event in events.drain(..) {
-            if event.data.trim().is_empty() {
-                continue;
-            }
-            if self.is_over() {
-                break;
-            }
-            outcome = (self.reader)(&event, &mut self.sink);
-            self.any_event |= outcome.is_ok();
-            for delta in self.sink.deltas.drain(..) {
-                join(delta, deltas);
-            }
-            if outcome.is_err() {
-                break;
-            }
-        }
-        self.events = events;
-        outcome?;
+        told?;
         if self.is_over() {
             return self.conclude(deltas);
         }
@@ -140,13 +135,14 @@ impl Reading {
 
     /// The last delta, if the answer has a right end.
     fn conclude(&self, deltas: &mut Vec<Delta>) -> Result<(), Flaw> {
-        if !self.sink.refusal.is_empty() {
-            return Err(Report::refused(&self.sink.refusal).into());
+        let sink = &self.understood.sink;
+        if !sink.refusal.is_empty() {
+            return Err(Report::refused(&sink.refusal).into());
         }
-        if self.sink.text.is_torn() || self.sink.reasoning.is_torn() {
+        if sink.text.is_torn() || sink.reasoning.is_torn() {
             return Err(torn().into());
         }
-        let finish = self.sink.finish.ok_or(Flaw::Ended)?;
+        let finish = sink.finish.ok_or(Flaw::Ended)?;
         deltas.push(Delta::Finished(finish));
         Ok(())
     }
@@ -154,7 +150,7 @@ impl Reading {
     /// What a response without a single event was: an error that came as a
     /// success, or no stream.
     fn no_events(&self) -> Option<Flaw> {
-        if self.any_event || is_beginning(self.framing, &self.head) {
+        if self.understood.any_event || is_beginning(self.framing, &self.head) {
             return None;
         }
         let head = String::from_utf8_lossy(&self.head);
@@ -165,13 +161,56 @@ impl Reading {
     }
 }
 
-/// Appends a delta. Text behind text joins it, so that what comes at once is
-/// handed on at once.
-fn join(delta: Delta, deltas: &mut Vec<Delta>) {
-    match (deltas.last_mut(), delta) {
-        (Some(Delta::Text(before)), Delta::Text(more))
-        | (Some(Delta::Reasoning(before)), Delta::Reasoning(more)) => before.push_str(&more),
-        (_, delta) => deltas.push(delta),
+impl Understood {
+    /// Takes in an event, and appends what it tells; nothing once the answer
+    /// is over or has a flaw.
+    fn take(&mut self, event: &Event<'_>, told: &mut Result<(), Report>, deltas: &mut Vec<Delta>) {
+        if self.sink.over || told.is_err() {
+            return;
+        }
+        let known = self.wrapping.as_ref();
+        if let Some((kind, text)) = known.and_then(|wrapping| wrapping.unwrap(event)) {
+            join(kind, text, deltas);
+            return;
+        }
+        if event.data.trim().is_empty() {
+            return;
+        }
+        let read = (self.reader)(event, &mut self.sink);
+        *told = match read {
+            Err(report) if self.sink.has_begun => Err(report.within_an_answer()),
+            read => read,
+        };
+        self.any_event |= told.is_ok();
+        self.wrapping = match self.sink.deltas.as_slice() {
+            [delta] if self.sink.is_open() => Wrapping::of(event, delta),
+            _ => None,
+        };
+        for delta in self.sink.deltas.drain(..) {
+            match delta {
+                Delta::Text(text) => join(Kind::Text, &text, deltas),
+                Delta::Reasoning(text) => join(Kind::Reasoning, &text, deltas),
+                other => deltas.push(other),
+            }
+        }
+    }
+}
+
+/// The two kinds of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Reasoning,
+}
+
+/// Appends a piece of text. Text behind text joins it, so that what comes at
+/// once is handed on at once.
+fn join(kind: Kind, text: &str, deltas: &mut Vec<Delta>) {
+    match (deltas.last_mut(), kind) {
+        (Some(Delta::Text(before)), Kind::Text)
+        | (Some(Delta::Reasoning(before)), Kind::Reasoning) => before.push_str(text),
+        (_, Kind::Text) => deltas.push(Delta::Text(text.to_owned())),
+        (_, Kind::Reasoning) => deltas.push(Delta::Reasoning(text.to_owned())),
     }
 }
 
@@ -193,6 +232,8 @@ pub(super) struct Sink {
     deltas: Vec<Delta>,
     text: Joiner,
     reasoning: Joiner,
+    /// Some of the answer, or of the reasoning before it, has come.
+    has_begun: bool,
     usage: Usage,
     finish: Option<FinishReason>,
     refusal: String,
@@ -200,9 +241,16 @@ pub(super) struct Sink {
 }
 
 impl Sink {
+    /// Whether more text may follow as if nothing had been told yet.
+    fn is_open(&self) -> bool {
+        let is_torn = self.text.is_torn() || self.reasoning.is_torn();
+        !self.over && !is_torn && self.finish.is_none() && self.refusal.is_empty()
+    }
+
     pub(super) fn text(&mut self, piece: Piece) -> Result<(), Report> {
         let text = self.text.push(piece).map_err(|_| torn())?;
         if !text.is_empty() {
+            self.has_begun = true;
             self.deltas.push(Delta::Text(text));
         }
         Ok(())
@@ -211,6 +259,7 @@ impl Sink {
     pub(super) fn reasoning(&mut self, piece: Piece) -> Result<(), Report> {
         let text = self.reasoning.push(piece).map_err(|_| torn())?;
         if !text.is_empty() {
+            self.has_begun = true;
             self.deltas.push(Delta::Reasoning(text));
         }
         Ok(())
@@ -245,13 +294,13 @@ impl Sink {
 }
 
 /// The data of an event as JSON.
-pub(super) fn json<'a, T: Deserialize<'a>>(event: &'a Event) -> Result<T, Report> {
-    serde_json::from_str(&event.data).map_err(|_| unreadable("an event", &event.data))
+pub(super) fn json<'a, T: Deserialize<'a>>(event: &Event<'a>) -> Result<T, Report> {
+    serde_json::from_str(event.data).map_err(|_| unreadable("an event", event.data))
 }
 
 /// An error that the data of an event holds, if it holds one.
-pub(super) fn error_in(event: &Event) -> Option<Report> {
-    let value: Value = serde_json::from_str(&event.data).ok()?;
+pub(super) fn error_in(event: &Event<'_>) -> Option<Report> {
+    let value: Value = serde_json::from_str(event.data).ok()?;
     Report::of_error(&value)
 }
 

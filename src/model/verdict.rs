@@ -29,6 +29,8 @@ pub(super) enum Verdict {
     Overloaded,
     Refused,
     Rejected,
+    /// An answer had begun, and nothing tells why it ended.
+    BrokeOff,
     /// What came is no answer at all.
     Garbage,
 }
@@ -42,6 +44,16 @@ impl Report {
     /// The model or its provider would not answer.
     pub(super) fn refused(message: impl Into<String>) -> Self {
         Self::new(Verdict::Refused, message)
+    }
+
+    /// The same behind a part of an answer: a request that was answered so far
+    /// was none that the server can't make anything of.
+    pub(super) fn within_an_answer(self) -> Self {
+        let verdict = match self.verdict {
+            Verdict::Rejected => Verdict::BrokeOff,
+            told => told,
+        };
+        Self { verdict, ..self }
     }
 
     pub(super) fn new(verdict: Verdict, message: impl Into<String>) -> Self {

@@ -1,7 +1,6 @@
 //! The message that carries citations to the model: the warning, the data
 //! between its tags, and the notices of what was left out.
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::mention::Reference;
@@ -138,18 +137,6 @@ impl PreparedReference {
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Record<'a> {
-    session_id: &'a SessionId,
-    label: &'a str,
-    captured_format_version: u32,
-    captured_through_seq: Option<Seq>,
-    #[serde(flatten)]
-    facts: Facts,
-    input_index: usize,
-}
-
 /// The message that carries these citations.
 pub(super) fn context_message(references: &[PreparedReference]) -> Message {
     Message::new(
@@ -163,17 +150,21 @@ fn record(references: &[PreparedReference]) -> Map<String, Value> {
     let records: Vec<Value> = references
         .iter()
         .enumerate()
-        .filter_map(|(input_index, prepared)| {
-            // Strings, numbers and flags: JSON expresses them all.
-            serde_json::to_value(Record {
-                session_id: &prepared.reference.session_id,
-                label: &prepared.reference.label,
-                captured_format_version: prepared.header.version,
-                captured_through_seq: prepared.captured_through,
-                facts: prepared.retained.facts,
-                input_index,
+        .map(|(input_index, prepared)| {
+            let facts = prepared.retained.facts;
+            json!({
+                "sessionId": prepared.reference.session_id,
+                "label": prepared.reference.label,
+                "capturedFormatVersion": prepared.header.version,
+                "capturedThroughSeq": prepared.captured_through,
+                "compacted": facts.compacted,
+                "originalMessages": facts.original_messages,
+                "retainedMessages": facts.retained_messages,
+                "omittedMessages": facts.omitted_messages,
+                "omittedBytes": facts.omitted_bytes,
+                "truncated": facts.truncated,
+                "inputIndex": input_index,
             })
-            .ok()
         })
         .collect();
     let mut map = Map::new();

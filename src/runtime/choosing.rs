@@ -41,8 +41,11 @@ pub enum Asked {
     Not,
     /// It is being asked.
     UnderWay,
-    /// It told.
-    Told,
+    /// It told; which facts it could not tell, in words.
+    Told {
+        /// `None` where it told all that it has.
+        lacks: Option<String>,
+    },
     /// Nothing answers at its address.
     NoServer,
     /// It did not tell; why, in words.
@@ -92,14 +95,12 @@ impl Runtime {
         tokio::spawn(cancel.run_until_cancelled_owned(async move {
             let providers: Vec<_> = models.providers().map(Arc::clone).collect();
             let known = providers.clone();
-            // A key's file may be on a disk that is slow.
-            let first = tokio::task::spawn_blocking(move || {
+            let first = off_the_async_threads(move || {
                 let known = known.iter();
                 let first = known.map(|p| Offered::at_first(&**p, p.name() == in_use));
                 first.collect::<Vec<_>>()
             });
-            // One that panicked has told so already.
-            let Ok(first) = first.await else { return };
+            let Some(first) = first.await else { return };
             let is_asked: Vec<bool> = first
                 .iter()
                 .map(|offered| offered.asked == Asked::UnderWay)
@@ -110,19 +111,22 @@ impl Runtime {
             let asked = providers.into_iter().zip(is_asked);
             let asked = asked.filter(|(_, is_asked)| *is_asked);
             let told = asked.map(async |(provider, _)| {
-                let told = ask(provider).await;
-                // Nobody takes it when the program ends.
-                let _ = done.send(Done::ModelsTold(Box::new(told))).await;
+                if let Some(told) = ask(provider).await {
+                    // Nobody takes it when the program ends.
+                    let _ = done.send(Done::ModelsTold(Box::new(told))).await;
+                }
             });
             futures_util::future::join_all(told).await;
         }));
     }
 }
 
-/// Asks a server for its models.
-async fn ask(provider: Arc<dyn Provider>) -> Offered {
+/// Asks a server for its models; `None` where the program is broken.
+async fn ask(provider: Arc<dyn Provider>) -> Option<Offered> {
     let asked = match tokio::time::timeout(PATIENCE, provider.list_models()).await {
-        Ok(Ok(_)) => Asked::Told,
+        Ok(Ok(listed)) => Asked::Told {
+            lacks: listed.lacks,
+        },
         Ok(Err(ModelError::Network {
             fault: NetworkFault::Connect,
             ..
@@ -130,7 +134,15 @@ async fn ask(provider: Arc<dyn Provider>) -> Offered {
         Ok(Err(error)) => Asked::Failed(error.to_string()),
         Err(_) => Asked::Failed(format!("it told nothing within {} s", PATIENCE.as_secs())),
     };
-    Offered::of(&*provider, asked)
+    off_the_async_threads(move || Offered::of(&*provider, asked)).await
+}
+
+/// How it stands with a key is read from a file, which may be on a slow disk.
+/// One that panicked has told so already.
+async fn off_the_async_threads<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    tokio::task::spawn_blocking(work).await.ok()
 }
 
 #[cfg(test)]
@@ -138,7 +150,7 @@ mod tests {
     use futures_util::future::BoxFuture;
 
     use super::*;
-    use crate::model::{AnswerStream, Api, KeyError, Request};
+    use crate::model::{AnswerStream, Api, KeyError, Listed, Request};
 
     /// A provider of which only the key is of interest.
     struct Keyed(Access, Option<Api>);
@@ -187,6 +199,38 @@ mod tests {
         assert!(asks(&Access::AtCommand, api, true), "it runs anyway");
     }
 
+    #[tokio::test]
+    async fn the_place_of_a_key_is_not_looked_at_on_the_thread_that_drives_the_tasks() {
+        struct Watched(std::thread::ThreadId);
+        impl Provider for Watched {
+            fn name(&self) -> &'static str {
+                "watched"
+            }
+
+            fn models(&self) -> Vec<ModelInfo> {
+                Vec::new()
+            }
+
+            fn model_info<'a>(
+                &'a self,
+                _: &'a str,
+            ) -> BoxFuture<'a, Result<ModelInfo, ModelError>> {
+                Box::pin(std::future::pending())
+            }
+
+            fn access(&self) -> Access {
+                assert_ne!(std::thread::current().id(), self.0);
+                Access::There
+            }
+
+            fn stream(&self, _: Request) -> AnswerStream {
+                Box::pin(futures_util::stream::pending())
+            }
+        }
+        let told = ask(Arc::new(Watched(std::thread::current().id()))).await;
+        assert_eq!(told.unwrap().access, Access::There);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_server_that_says_nothing_is_given_up() {
         struct Silent;
@@ -206,7 +250,7 @@ mod tests {
                 Box::pin(std::future::pending())
             }
 
-            fn list_models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
+            fn list_models(&self) -> BoxFuture<'_, Result<Listed, ModelError>> {
                 Box::pin(std::future::pending())
             }
 
@@ -214,7 +258,7 @@ mod tests {
                 Box::pin(futures_util::stream::pending())
             }
         }
-        let told = ask(Arc::new(Silent)).await;
+        let told = ask(Arc::new(Silent)).await.unwrap();
         assert_eq!(
             told.asked,
             Asked::Failed("it told nothing within 15 s".to_owned())

@@ -1,5 +1,6 @@
-//! Keeps the library as the folder is: when the program starts, and whenever
-//! somebody begins to look for a session.
+//! Keeps the library as the folders are: when the program starts, whenever
+//! somebody begins to look for a session, when files change, and when the index
+//! of what was said is gone.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -113,7 +114,7 @@ impl Work {
 impl Runtime {
     /// Brings the library up to date at the start: first what the cache
     /// remembers, then what has to be read, then whether the cache tells the
-    /// truth.
+    /// truth, then what was said.
     pub(super) fn fill_library(&self) {
         lock(&self.freshness.state).listing.begin();
         // Nothing is known yet, which is not the same as that there is nothing.

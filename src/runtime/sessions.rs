@@ -309,23 +309,31 @@ pub fn begin(
     Ok((slot, file, draft))
 }
 
+/// The model that a session was last asked of, where it can be asked; else, in
+/// words, why it is not gone on with. `None` for a session that asked none.
+pub(crate) fn its_model(session: &Session, models: &Models) -> Option<Result<ModelRoute, String>> {
+    let route = last_asked(session)?;
+    if models.provider(&route.provider).is_ok() {
+        return Some(Ok(route));
+    }
+    let ModelRoute { provider, model } = route;
+    Some(Err(format!(
+        "{provider}/{model} answered here last and is not in the settings now: the model of the \
+         settings answers"
+    )))
+}
+
 /// Goes on with the model that the session was last asked of, or tells why
 /// not.
 fn with_its_model(mut opened: Opened, models: &Models) -> Opened {
-    let Some(route) = last_asked(&opened.session) else {
-        return opened;
-    };
-    if models.provider(&route.provider).is_ok() {
-        opened.chosen = Some(models.choose(&route));
-        return opened;
+    match its_model(&opened.session, models) {
+        None => {}
+        Some(Ok(route)) => opened.chosen = Some(models.choose(&route)),
+        Some(Err(gone)) => {
+            let notes = [opened.note.take(), Some(gone)];
+            opened.note = Some(notes.into_iter().flatten().collect::<Vec<_>>().join("; "));
+        }
     }
-    let ModelRoute { provider, model } = route;
-    let gone = format!(
-        "{provider}/{model} answered here last and is not in the settings now: the model of the \
-         settings answers"
-    );
-    let notes = [opened.note.take(), Some(gone)];
-    opened.note = Some(notes.into_iter().flatten().collect::<Vec<_>>().join("; "));
     opened
 }
 

@@ -160,6 +160,12 @@ impl<T> Surface<T> {
         }
     }
 
+    /// What stands last on the surface.
+    #[must_use]
+    pub fn last(&self) -> Option<&T> {
+        self.nodes.get(self.last?)?.value.as_ref()
+    }
+
     /// What stands on the surface, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         std::iter::successors(self.first.and_then(|i| self.nodes.get(i)), |node| {
@@ -359,7 +365,8 @@ mod tests {
             let op = replace(start, end);
             surface.apply(Seq(seq), MessageKind::User, Some(&op), Some(&named), seq)
         };
-        apply(4, 1, 2, &[1, 2]).unwrap();
+        let back = apply(4, 1, 2, &[1, 2]).unwrap();
+        assert_eq!(back, [(Seq(1), 1), (Seq(2), 2)], "it shadows them");
         assert!(matches!(
             apply(5, 4, 0, &[0, 4]),
             Err(SurfaceError::OutOfOrder { .. })
@@ -368,7 +375,9 @@ mod tests {
             apply(5, 3, 4, &[3, 4]),
             Err(SurfaceError::OutOfOrder { .. })
         ));
-        apply(5, 4, 3, &[4, 3]).unwrap();
+        let back = apply(5, 4, 3, &[4, 3]).unwrap();
+        assert_eq!(back, [(Seq(4), 4), (Seq(3), 3)]);
+        assert_eq!(surface.last(), Some(&5));
         assert_eq!(surface.into_values(), [(Seq(0), 0), (Seq(5), 5)]);
     }
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::database::Databases;
 use super::detect::Head;
+use super::round::Round;
 use super::walk::{FoundFile, Walk};
 use super::{Foreign, ForeignCapture, ForeignSession, SourceError, SourceNotice, records};
 use crate::session::{Millis, Title, TitleSource, title};
@@ -42,11 +42,12 @@ pub trait Adapter: Send + Sync {
     }
 
     /// Takes a bounded look into a file that [`scan`](Self::scan) found:
-    /// enough to list its sessions, and never all of a big one.
+    /// enough to list its sessions, and never all of a big one. What others of
+    /// the `round` need as well is read once.
     ///
     /// # Errors
     /// When the file can't be read, or is not what its name says.
-    fn look(&self, path: &Path) -> Result<Look, SourceError>;
+    fn look(&self, path: &Path, round: &Round) -> Result<Look, SourceError>;
 
     /// The file of a place that by its name holds this session, if names tell
     /// that; else the file that may hold it. Opens no session.
@@ -70,15 +71,15 @@ pub trait Adapter: Send + Sync {
     /// Those of [`read`](Self::read).
     fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError>;
 
-    /// Captures several sessions of one file, in the order of these ids. A
-    /// database stays open in `databases`, for whoever asks it more.
+    /// Captures several sessions of one file, in the order of these ids. What
+    /// others of the `round` need as well is read once.
     fn capture_many(
         &self,
         path: &Path,
         native_ids: &[&str],
-        databases: &Databases,
+        round: &Round,
     ) -> Vec<Result<ForeignCapture, SourceError>> {
-        let _ = databases;
+        let _ = round;
         one_by_one(path, native_ids, |id| self.capture(path, Some(id)))
     }
 }

@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 
 use self::chain::Node;
 use self::id::Id;
-use self::lines::{Line, Lines};
+use self::lines::{Beside, Line, Lines};
+use self::marks::Marked;
 use self::record::Record;
 use self::said::{Said, Seen};
 use self::told::Told;
@@ -33,7 +34,7 @@ use super::build::{About, Builder, Sink};
 use super::loose::Word;
 use super::pass;
 use super::{
-    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look, Round,
     SourceError, Walk,
 };
 use crate::session::TitleSource;
@@ -69,7 +70,7 @@ impl Adapter for ClaudeCode {
         finding::find(place, path)
     }
 
-    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+    fn look(&self, path: &Path, _: &Round) -> Result<Look, SourceError> {
         listing::look(path)
     }
 
@@ -115,13 +116,7 @@ fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
     let skipped = pass::pass(path, u64::MAX, &form, |_, line| {
         match line {
             Line::Told(told) => scan.dialogue(told),
-            Line::Early(told, _) if scan.knows_the_start() => scan.dialogue(told),
-            Line::Early(_, early) => {
-                torn += early.lost;
-                if let Some(record) = early.record {
-                    scan.take(record);
-                }
-            }
+            Line::Marked(marked, beside) => torn += scan.marked(marked, beside),
             Line::Record(record) => scan.take(*record),
         }
         if scan.knows_the_start() {
@@ -209,6 +204,28 @@ impl Scan {
     /// Whether all is known that the first records tell of the session.
     fn knows_the_start(&self) -> bool {
         self.cwd.is_some() && self.version.is_some() && self.created_at != 0
+    }
+
+    /// Takes a record that is known by its marks: all of it, where it may tell
+    /// the start. Gives how many could not be read.
+    fn marked(&mut self, marked: Marked, beside: Option<Box<Beside<Option<Said>>>>) -> usize {
+        let (words, early) = match beside {
+            Some(beside) => (beside.words, beside.early),
+            None => (None, None),
+        };
+        if let Some(early) = early.filter(|_| !self.knows_the_start()) {
+            if let Some(record) = early.record {
+                self.take(record);
+            }
+            return early.lost;
+        }
+        if let Some(words) = words {
+            self.dialogue(Told::by_marks(marked, words));
+        } else {
+            let said = Said::bare(marked.time, marked.kind);
+            self.node(Told::by_marks(marked, said));
+        }
+        0
     }
 
     /// Takes a record of a user or the model.

@@ -12,6 +12,7 @@ mod lines;
 mod listing;
 mod reading;
 mod record;
+mod rollouts;
 mod skim;
 #[cfg(test)]
 mod tests;
@@ -25,10 +26,12 @@ use self::history::Said;
 use self::home::Home;
 use self::reading::Reading;
 use self::record::Payload;
+pub(super) use self::rollouts::Listings;
+use super::adapter;
 use super::brief::Brief;
 use super::build::{About, Builder, Sink};
 use super::{
-    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look, Round,
     SourceError, Walk,
 };
 use crate::session::TitleSource;
@@ -61,8 +64,8 @@ impl Adapter for Codex {
         listing::find(place, path)
     }
 
-    fn look(&self, path: &Path) -> Result<Look, SourceError> {
-        listing::look(path)
+    fn look(&self, path: &Path, round: &Round) -> Result<Look, SourceError> {
+        listing::look(path, &round.listings)
     }
 
     fn locate(&self, place: &Path, native_id: &str) -> Option<PathBuf> {
@@ -74,11 +77,22 @@ impl Adapter for Codex {
     }
 
     fn read(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignSession, SourceError> {
-        read(path)?.wanted(path, native_id)
+        read(path, &Round::default())?.wanted(path, native_id)
     }
 
     fn capture(&self, path: &Path, native_id: Option<&str>) -> Result<ForeignCapture, SourceError> {
-        read(path)?.wanted(path, native_id)
+        read(path, &Round::default())?.wanted(path, native_id)
+    }
+
+    fn capture_many(
+        &self,
+        path: &Path,
+        native_ids: &[&str],
+        round: &Round,
+    ) -> Vec<Result<ForeignCapture, SourceError>> {
+        adapter::one_by_one(path, native_ids, |id| {
+            read(path, round)?.wanted(path, Some(id))
+        })
     }
 }
 
@@ -111,18 +125,22 @@ fn recognises(head: &Head) -> bool {
 }
 
 /// Reads the session in a rollout file.
-fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
+fn read<S: Sink>(path: &Path, round: &Round) -> Result<Foreign<S>, SourceError> {
     let plain = home::plain_twin(path);
     let leaf = plain.as_deref().unwrap_or(path);
-    let mut reading = Reading::of(leaf)?;
+    let mut reading = Reading::of(leaf, &round.listings)?;
     if plain.is_some() {
         let note = "the plain file beside this compressed one is read in its place";
         reading.notes.push(note.to_owned());
     }
-    finish(leaf, reading)
+    finish(leaf, reading, round)
 }
 
-fn finish<S: Sink>(leaf: &Path, mut reading: Reading) -> Result<Foreign<S>, SourceError> {
+fn finish<S: Sink>(
+    leaf: &Path,
+    mut reading: Reading,
+    round: &Round,
+) -> Result<Foreign<S>, SourceError> {
     let meta = reading.meta.take().unwrap_or_default();
     if reading.dialogue > 0 && reading.unread == reading.dialogue {
         return Err(SourceError::NoDialogue {
@@ -155,7 +173,7 @@ fn finish<S: Sink>(leaf: &Path, mut reading: Reading) -> Result<Foreign<S>, Sour
         builder.note("what was compacted away is summed up in a form that only its maker can read");
     }
 
-    let names = Home::around(leaf).map(|home| home.names(&native_id));
+    let names = Home::around(leaf).map(|home| home.names(&native_id, &round.databases));
     let names = names.unwrap_or_default();
     let renamed = reading.renamed.into_iter().rev();
     let renamed = || {

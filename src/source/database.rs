@@ -43,7 +43,7 @@ pub(super) fn ask<T>(
 /// until this ends, so that one in use is copied once. What is told of it is of
 /// the moment when it was first asked, or later.
 #[derive(Default)]
-pub struct Databases {
+pub(super) struct Databases {
     held: Mutex<HashMap<PathBuf, Arc<Mutex<Option<Held>>>>>,
 }
 

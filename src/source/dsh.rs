@@ -23,7 +23,7 @@ use self::rows::{Message, Op, Row, Said};
 use super::build::{About, Builder, Sink};
 use super::pass;
 use super::{
-    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look, Round,
     SourceError, Walk, records,
 };
 use crate::session::TitleSource;
@@ -65,7 +65,7 @@ impl Adapter for Dsh {
         listing::find(place, path)
     }
 
-    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+    fn look(&self, path: &Path, _: &Round) -> Result<Look, SourceError> {
         let listed = listing::look(path)?;
         Ok(Look::Sessions(vec![listed]))
     }

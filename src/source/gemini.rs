@@ -18,7 +18,7 @@ use self::record::{Message, Record};
 use super::build::{About, Builder, Sink};
 use super::loose::{List, Object, Word};
 use super::{
-    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look, Round,
     SourceError, Walk, records,
 };
 use crate::session::TitleSource;
@@ -44,7 +44,7 @@ impl Adapter for Gemini {
         finding::find(place, path)
     }
 
-    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+    fn look(&self, path: &Path, _: &Round) -> Result<Look, SourceError> {
         listing::look(path)
     }
 

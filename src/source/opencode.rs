@@ -16,8 +16,8 @@ use serde::Deserialize;
 use self::current::{Kind, Message};
 use super::build::{About, Builder, Sink};
 use super::{
-    Adapter, Databases, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head,
-    Look, SourceError, Walk, adapter, records,
+    Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look, Round,
+    SourceError, Walk, adapter, records,
 };
 use crate::session::TitleSource;
 use crate::tool::Tool;
@@ -49,7 +49,7 @@ impl Adapter for Opencode {
         listing::find(place, path)
     }
 
-    fn look(&self, path: &Path) -> Result<Look, SourceError> {
+    fn look(&self, path: &Path, _: &Round) -> Result<Look, SourceError> {
         listing::look(path).map(Look::Sessions)
     }
 
@@ -73,14 +73,14 @@ impl Adapter for Opencode {
         &self,
         path: &Path,
         native_ids: &[&str],
-        databases: &Databases,
+        round: &Round,
     ) -> Vec<Result<ForeignCapture, SourceError>> {
         let one_by_one =
             || adapter::one_by_one(path, native_ids, |id| self.capture(path, Some(id)));
         if !is_database_file(path).unwrap_or(false) {
             return one_by_one();
         }
-        match database::read_many(path, native_ids, databases) {
+        match database::read_many(path, native_ids, &round.databases) {
             Ok(stored) => {
                 let built = stored.into_iter().map(|stored| build(path, stored?));
                 built.collect()

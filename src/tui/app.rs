@@ -128,7 +128,8 @@ pub struct App {
     dismissed: Option<Dismissed>,
     /// The draft's revision that is sent as a message, whatever it looks like.
     as_message: Option<u64>,
-    /// The list over the conversation: of sessions, or of what was said.
+    /// The list over the conversation: of sessions, of what was said, of models,
+    /// or of what can be gone back to.
     list: Option<Listed>,
     /// The session of the list that is being given a title.
     naming: Option<Naming>,
@@ -320,6 +321,10 @@ impl App {
             }
         }
         self.warned &= self.chat.unsaved_answer().is_some();
+        if !self.chat.is_waiting() {
+            let stays = |notice: &Notice| !matches!(notice, Notice::Waiting(_));
+            self.notice = self.notice.take().filter(stays);
+        }
         self.sync_pane();
         cmds
     }

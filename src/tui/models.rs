@@ -274,7 +274,9 @@ impl ModelPicker {
             .offered
             .iter()
             .filter_map(|offered| match &offered.asked {
-                Asked::Failed(why) => Some(format!("{}: {why}", name(offered))),
+                Asked::Failed(why) | Asked::Told { lacks: Some(why) } => {
+                    Some(format!("{}: {why}", name(offered)))
+                }
                 _ => None,
             });
         unasked.into_iter().chain(silent).chain(failed).collect()

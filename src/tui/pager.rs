@@ -10,7 +10,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use piece::{Body, Kind, Laid, Piece};
@@ -105,6 +105,29 @@ impl Pager {
         self.cached_bytes = self.cached_bytes.saturating_sub(bytes);
         self.laid.truncate(len);
         self.cached.retain(|&place| place < len);
+    }
+
+    /// Drops the pieces in these ranges, which stand in order and apart. The
+    /// reader stays at the same text, or where it was.
+    pub(crate) fn remove(&mut self, gone: &[Range<usize>]) {
+        let Some(first) = gone.first().map(|range| range.start.min(self.len())) else {
+            return;
+        };
+        let behind = self.pieces.split_off(first);
+        self.truncate(first);
+        let before = |at: usize| gone.get(..gone.partition_point(|range| range.end <= at));
+        let is_gone = |at: usize| {
+            let next = before(at).and_then(|before| gone.get(before.len()));
+            next.is_some_and(|range| range.contains(&at))
+        };
+        let behind = (first..).zip(behind);
+        self.extend(behind.filter_map(|(at, piece)| (!is_gone(at)).then_some(piece)));
+        let at = self.top.piece;
+        let gone_before = before(at).into_iter().flatten().map(Range::len);
+        let within = gone.iter().find(|range| range.contains(&at));
+        let piece = within.map_or(at, |range| range.start) - gone_before.sum::<usize>();
+        let byte = if within.is_some() { 0 } else { self.top.byte };
+        self.top = Place { piece, byte };
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -8,6 +8,7 @@ mod entry;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
@@ -143,6 +144,7 @@ impl TranscriptState {
         self.drop_stream();
         for event in events {
             if self.is_left_unanswered_by(event) {
+                self.places.add_beside(event.seq, self.pager.len());
                 self.pager.extend([entry::unanswered()]);
             }
             let mut drawn = Drawn {
@@ -244,8 +246,8 @@ impl Page for Drawn<'_> {
         self.pager.len()
     }
 
-    fn cut(&mut self, end: usize) {
-        self.pager.truncate(end);
+    fn take_out(&mut self, gone: &[Range<usize>]) {
+        self.pager.remove(gone);
     }
 
     fn event(&mut self, event: &Arc<Event>) {

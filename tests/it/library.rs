@@ -3,6 +3,7 @@
 
 mod cache;
 mod elsewhere;
+mod held;
 mod live;
 mod mending;
 mod recall;

@@ -217,8 +217,8 @@ impl Bench {
     fn codes(&self) -> Vec<&str> {
         let told = self.told.iter();
         told.filter_map(|notice| match notice {
-            Notice::Failed(failure) => Some(&*failure.code),
-            Notice::Info(_) => None,
+            Notice::Failed(failure) | Notice::ByEstimate(failure) => Some(&*failure.code),
+            Notice::Info(_) | Notice::Waiting(_) => None,
         })
         .collect()
     }

@@ -11,7 +11,8 @@ const USUAL_WINDOW: u64 = 32_768;
 /// The part of a session that a summary takes the place of.
 ///
 /// Standing instructions in front stay in front. The last turn stays as it was
-/// said, unless it alone takes more than a fourth of the window. Earlier whole
+/// said, unless it alone takes more than a fourth of the window; while it has no
+/// answer it always stays, so that it can still be answered. Earlier whole
 /// turns stay with it as long as all that stays is at most a tenth of the
 /// window and at most a fourth of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +34,9 @@ impl Plan {
     /// messages that are no summary already.
     pub(super) fn of(session: &Session, window: Option<u64>) -> Option<Self> {
         let surface: Vec<&Arc<Event>> = session.surface().collect();
-        let is_system = |event: &&&Arc<Event>| matches!(&event.payload, Payload::Message { kind, .. } if *kind == MessageKind::System);
-        let head = surface.iter().take_while(is_system).count();
+        let head = surface.iter();
+        let head = head.take_while(|event| is_of(event, MessageKind::System));
+        let head = head.count();
         let body = surface.get(head..)?;
         let kept = kept(body, window.unwrap_or(USUAL_WINDOW));
         let replaced = body.get(..body.len().checked_sub(kept)?)?;
@@ -54,16 +56,25 @@ impl Plan {
     }
 }
 
+fn is_of(event: &Event, wanted: MessageKind) -> bool {
+    matches!(&event.payload, Payload::Message { kind, .. } if *kind == wanted)
+}
+
 /// How many messages at the end stay as they are.
 fn kept(body: &[&Arc<Event>], window: u64) -> usize {
     let tokens = |event: &&Arc<Event>| event.message().map_or(0, tokens::of_message);
     let all: u64 = body.iter().map(tokens).sum();
     let most = (window / 10).min(all / 4);
+    let mut is_answered = false;
     let (mut kept, mut size) = (0, 0_u64);
     for (place, event) in body.iter().rev().enumerate() {
         size = size.saturating_add(tokens(event));
-        let is_last_turn = kept == 0;
-        let limit = if is_last_turn { window / 4 } else { most };
+        is_answered |= is_of(event, MessageKind::Assistant);
+        let limit = match kept {
+            0 if is_answered => window / 4,
+            0 => u64::MAX,
+            _ => most,
+        };
         if size > limit {
             break;
         }

@@ -38,10 +38,13 @@ fn a_model_that_is_asked_again_later_says_so() {
         why: "too many requests".to_owned(),
     });
     let effects = turn.chat.update(ChatEvent::Delta(asked, waiting));
-    let [Effect::Say(crate::chat::Notice::Info(told))] = &*effects else {
+    let [Effect::Say(crate::chat::Notice::Waiting(told))] = &*effects else {
         panic!("{effects:?}");
     };
     assert_eq!(told, "too many requests; asking again in 2 s (Esc stops)");
+    assert!(turn.chat.is_waiting());
+    turn.on(ChatEvent::Delta(asked, Delta::Reasoning("hm".to_owned())));
+    assert!(!turn.chat.is_waiting(), "the answer begins");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A summary in place of what was said.
 
+mod room;
+
 use super::*;
 use crate::chat::testing::{asked_to_log, disk_full};
 use crate::chat::{Notice, context_tokens, requests, unfinished};
@@ -200,7 +202,7 @@ fn standing_instructions_stay_in_front() {
 #[test]
 fn a_last_turn_that_fills_the_window_is_compacted_too() {
     let mut turn = talked(2);
-    turn.say(Payload::user(Message::person("long ".repeat(600))));
+    turn.say(Payload::user(Message::person("long ".repeat(800))));
     turn.say(answer("yes", None));
     turn.chat = turn.world.chat(ReviewPolicy::Never);
     let mut small = chosen();
@@ -211,12 +213,40 @@ fn a_last_turn_that_fills_the_window_is_compacted_too() {
 }
 
 #[test]
+fn a_last_message_without_an_answer_stays_whatever_its_length_and_can_be_answered() {
+    for cites in [false, true] {
+        let mut turn = talked(2);
+        let long = "long ".repeat(5_000);
+        turn.say(Payload::user(Message::person(&*long)));
+        if cites {
+            let source = Source::session_reference(serde_json::Map::new());
+            let context = Message::new(Role::User, source, vec![Block::text(&*long)]);
+            turn.say(Payload::user(context));
+        }
+        turn.chat = turn.world.chat(ReviewPolicy::Never);
+        let mut small = chosen();
+        small.context_window = Some(3_000);
+        turn.on(ChatEvent::UseModel(small));
+        turn.compacted("sum");
+        let messages = turn.messages();
+        assert!(messages[0].ends_with("sum"));
+        assert_eq!(messages[1], long);
+        assert_eq!(messages.len(), if cites { 3 } else { 2 });
+        turn.on(ChatEvent::UseModel(chosen()));
+        turn.on(ChatEvent::Regenerate);
+        let messages = messages.len();
+        assert_eq!(turn.log(), [format!("ask {messages}")]);
+    }
+}
+
+#[test]
 fn what_is_longer_than_the_window_is_not_summarised_in_part() {
     let mut turn = talked(2);
     let mut tiny = chosen();
     tiny.context_window = Some(20);
     turn.on(ChatEvent::UseModel(tiny));
-    assert_eq!(turn.on(ChatEvent::Compact(None)), ["say CHAT_TOO_LONG"]);
+    assert_eq!(turn.compact(None), ["say CHAT_TOO_LONG"]);
+    assert_eq!(turn.compact(None), [STARTED], "it was an estimate");
 }
 
 #[test]
@@ -453,57 +483,6 @@ fn one_thing_is_under_way_at_a_time() {
     turn.log();
     turn.asked_for_summary();
     assert_eq!(turn.compact(None), ["say"], "one summary is enough");
-}
-
-#[test]
-fn room_is_offered_once_when_the_window_is_nearly_used() {
-    let mut turn = talked(3);
-    let used = |turn: &mut Turn, tokens| {
-        let asked = turn.asked();
-        turn.on(text(asked, "hi"));
-        let usage = Usage {
-            input_tokens: tokens,
-            output_tokens: 0,
-        };
-        turn.on(ChatEvent::Delta(asked, Delta::Usage(usage)));
-        turn.on(ChatEvent::AnswerEnded(asked, None));
-        turn.log()
-    };
-    assert!(used(&mut turn, 100_000).is_empty());
-    assert_eq!(used(&mut turn, 105_000), ["say"]);
-    assert_eq!(
-        turn.told(),
-        "82% of the window is used: /compact makes room"
-    );
-    assert!(used(&mut turn, 106_000).is_empty(), "it was told");
-    turn.compacted("sum");
-    assert_eq!(turn.chat.window_share(), Some(0));
-    assert!(turn.told().ends_with("; 0% of the window is used now"));
-    assert!(used(&mut turn, 50_000).is_empty());
-    assert_eq!(used(&mut turn, 110_000), ["say"], "it is crowded again");
-}
-
-#[test]
-fn what_was_counted_before_something_was_replaced_counts_no_longer() {
-    let mut turn = Turn::new(ReviewPolicy::Never);
-    turn.say(Payload::user(Message::person("12345678")));
-    turn.say(answer("1234", Some(1_000)));
-    let tokens = |turn: &Turn| context_tokens(&turn.world.log, &crate::chat::testing::route());
-    // Each message takes 8 beside its text.
-    assert_eq!(tokens(&turn), 1_000 + 10);
-    turn.say(Payload::user(Message::person("12345678")));
-    assert_eq!(tokens(&turn), 1_010 + 11);
-    let sum = Payload::user(Message::new(
-        Role::User,
-        Source::checkpoint("c"),
-        vec![Block::text("sum!")],
-    ));
-    let seq = crate::session::Seq;
-    let replaced = NewEvent::replacing(Millis(1), sum, (seq(0), seq(0)), vec![seq(0)]);
-    turn.world.log.append(replaced).unwrap();
-    assert_eq!(tokens(&turn), 10 + 10 + 11);
-    turn.say(answer("1234", Some(500)));
-    assert_eq!(tokens(&turn), 500 + 10);
 }
 
 #[test]

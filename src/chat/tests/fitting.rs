@@ -22,7 +22,7 @@ fn choose(window: Option<u64>) -> Turn {
 /// The failure that was told.
 fn failure(turn: &Turn) -> Failure {
     let said = turn.effects.iter().find_map(|effect| match effect {
-        Effect::Say(Notice::Failed(failure)) => Some(failure.clone()),
+        Effect::Say(Notice::Failed(failure) | Notice::ByEstimate(failure)) => Some(failure.clone()),
         _ => None,
     });
     said.unwrap()
@@ -54,7 +54,7 @@ fn a_message_that_does_not_fit_comes_back_and_nothing_is_logged() {
     assert!(!turn.chat.is_busy());
     let message = failure(&turn).message;
     for part in [
-        "about 175 tokens of the 100",
+        "about 125 tokens of the 100",
         "/compact",
         "Ctrl-L",
         "10 for",
@@ -65,11 +65,12 @@ fn a_message_that_does_not_fit_comes_back_and_nothing_is_logged() {
 
 #[test]
 fn the_room_for_the_answer_is_kept_free() {
-    let mut turn = choose(Some(45));
-    // 30 tokens and 8 around them leave 7.
-    assert_eq!(turn.send(&"a".repeat(90))[2..], ["say CHAT_TOO_LONG"]);
-    turn.on(ChatEvent::UseModel(model("small", Some(48))));
-    assert_eq!(turn.send(&"a".repeat(90)).len(), 2, "it goes");
+    // 30 tokens and 8 around them leave 9 and 10.
+    let text = "word ".repeat(25);
+    let mut turn = choose(Some(47));
+    assert_eq!(turn.send(&text)[2..], ["say CHAT_TOO_LONG"]);
+    let mut turn = choose(Some(48));
+    assert_eq!(turn.send(&text).len(), 2, "it goes");
 }
 
 #[test]
@@ -159,4 +160,84 @@ fn a_message_that_waited_is_counted_when_it_goes() {
     assert_eq!(told[0], "say");
     assert!(told[1].starts_with("restore bbb"));
     assert_eq!(told[2..], ["say CHAT_TOO_LONG"]);
+}
+
+/// Whether what was refused goes if it is tried once more.
+fn is_by_estimate(turn: &Turn) -> bool {
+    turn.effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Say(Notice::ByEstimate(_))))
+}
+
+#[test]
+fn what_an_estimate_refused_goes_when_it_is_sent_once_more() {
+    let mut turn = choose(Some(100));
+    let long = "word ".repeat(100);
+    turn.send(&long);
+    assert!(is_by_estimate(&turn));
+    turn.send("word ".repeat(99).as_str());
+    assert!(is_by_estimate(&turn), "another message is another question");
+    turn.send(&long);
+    assert!(is_by_estimate(&turn), "and so is the first behind it");
+    assert_eq!(turn.send(&long)[0], "clear");
+    assert_eq!(turn.view(), "sending");
+    turn.log();
+    assert_eq!(turn.messages(), [&*long]);
+}
+
+#[test]
+fn what_was_refused_for_one_model_is_refused_for_another_too() {
+    let mut turn = choose(Some(100));
+    let long = "word ".repeat(100);
+    turn.send(&long);
+    turn.on(ChatEvent::UseModel(model("tiny", Some(50))));
+    turn.send(&long);
+    assert!(is_by_estimate(&turn));
+    turn.send(&long);
+    assert_eq!(turn.view(), "sending");
+}
+
+#[test]
+fn a_message_that_cites_goes_when_it_is_sent_once_more() {
+    let mut turn = choose(Some(120));
+    turn.send("see @long");
+    turn.prepare();
+    assert!(is_by_estimate(&turn));
+    turn.send("see @long");
+    turn.prepare();
+    assert_eq!(turn.view(), "sending");
+    assert_eq!(turn.world.sources.saved().len(), 1);
+}
+
+#[test]
+fn an_answer_that_an_estimate_refused_is_asked_for_again_the_second_time() {
+    let mut turn = choose(None);
+    answered(&mut turn, "abc", 0);
+    turn.on(ChatEvent::UseModel(model("small", Some(12))));
+    turn.on(ChatEvent::Regenerate);
+    assert!(is_by_estimate(&turn));
+    turn.on(ChatEvent::Regenerate);
+    assert_eq!(turn.view(), "sending");
+}
+
+#[test]
+fn what_the_model_itself_counted_as_too_long_never_goes() {
+    let mut turn = choose(Some(2_000));
+    answered(&mut turn, "abc", 1_991);
+    for _ in 0..3 {
+        assert_eq!(turn.send("more").last().unwrap(), "say CHAT_TOO_LONG");
+        assert!(!is_by_estimate(&turn));
+    }
+    turn.chat = turn.world.chat(ReviewPolicy::Never).despite_estimates(true);
+    turn.on(ChatEvent::UseModel(model("small", Some(2_000))));
+    assert_eq!(turn.send("more").last().unwrap(), "say CHAT_TOO_LONG");
+}
+
+#[test]
+fn who_wants_it_sent_despite_estimates_is_not_asked() {
+    let mut turn = choose(Some(100));
+    turn.chat = turn.world.chat(ReviewPolicy::Never).despite_estimates(true);
+    turn.on(ChatEvent::UseModel(model("small", Some(100))));
+    turn.send(&"word ".repeat(100));
+    assert_eq!(turn.view(), "sending");
 }

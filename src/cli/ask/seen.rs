@@ -99,7 +99,16 @@ impl<'o> Seen<'o> {
     pub(super) fn notice(&mut self, notice: &Notice) {
         match notice {
             Notice::Failed(failure) if !self.is_asked => self.refused = Some(failure.clone()),
-            Notice::Failed(Failure { message, .. }) | Notice::Info(message) => self.say(message),
+            Notice::ByEstimate(failure) if !self.is_asked => {
+                let Failure { code, message } = failure.clone();
+                let message =
+                    format!("{message}; that is an estimate: --send-anyway sends it all the same");
+                self.refused = Some(Failure { code, message });
+            }
+            Notice::Failed(Failure { message, .. })
+            | Notice::ByEstimate(Failure { message, .. })
+            | Notice::Info(message)
+            | Notice::Waiting(message) => self.say(message),
         }
     }
 

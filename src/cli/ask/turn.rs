@@ -24,19 +24,22 @@ pub(super) struct Turn<'o> {
 }
 
 impl<'o> Turn<'o> {
-    /// A turn in the session of `slot`. Must be called within tokio.
+    /// A turn in the session of `slot`. `despite_estimates` sends also what is
+    /// too long by an estimate. Must be called within tokio.
     pub(super) fn start(
         services: Services,
         slot: Slot,
         draft_file: DraftFile,
         chosen: Chosen,
+        despite_estimates: bool,
         voice: Voice<'o>,
     ) -> Result<Self, CliError> {
         let signals = Signals::listen().map_err(|error| {
             CliError::new("NO_SIGNALS", format!("signals can't be heard: {error}"))
         })?;
         let is_new = matches!(slot, Slot::New(_));
-        let chat = Chat::new(slot.session(), chosen, ReviewPolicy::Never);
+        let chat = Chat::new(slot.session(), chosen, ReviewPolicy::Never)
+            .despite_estimates(despite_estimates);
         let (runtime, done) = Runtime::start_alone(services, slot, draft_file);
         Ok(Self {
             chat,

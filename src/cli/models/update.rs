@@ -11,8 +11,7 @@ use crate::cli::{CliError, Output, output};
 use crate::config::{self, Config};
 use crate::figures::counted;
 use crate::model::{
-    Catalogue, Configured, KeySource as _, ModelError, ModelInfo, PlacedKey, Refreshed,
-    StoredModels,
+    Catalogue, Configured, KeySource as _, Listed, ModelError, PlacedKey, Refreshed, StoredModels,
 };
 use crate::session::Millis;
 
@@ -37,6 +36,9 @@ struct Outcome {
     /// How many models its server told of.
     #[serde(skip_serializing_if = "Option::is_none")]
     models: Option<usize>,
+    /// Which facts it could not tell, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lacks: Option<String>,
     #[serde(flatten)]
     failure: Option<Failure>,
 }
@@ -56,7 +58,7 @@ impl Failure {
     }
 }
 
-type Answer = Result<Vec<ModelInfo>, Failure>;
+type Answer = Result<Listed, Failure>;
 
 pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let (home, config) = crate::cli::home()?;
@@ -69,7 +71,11 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
         }
         servers.retain(|provider, _| provider == name);
     }
-    let answers = crate::cli::block_on(ask(servers, &config))?;
+    let servers: Vec<_> = servers
+        .into_iter()
+        .map(|(name, server)| (missing_key(&name, &config), name, server))
+        .collect();
+    let answers = crate::cli::block_on(ask(servers))?;
     let path = home.models_file();
     let reached = keep(&answers);
     if !reached.is_empty() {
@@ -85,17 +91,23 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     report(answers, &path, out)
 }
 
+/// Why a provider has no key, as far as that is known without running
+/// anything. May read a file.
+fn missing_key(name: &str, config: &Config) -> Option<Failure> {
+    let place = config.providers.get(name)?.key.clone()?;
+    let missing = PlacedKey::new(place).standing().err()?;
+    Some(Failure::new(missing.code(), &missing))
+}
+
 /// Asks all of them at once. One whose key is known to be missing is not
 /// asked.
-async fn ask(servers: BTreeMap<String, Configured>, config: &Config) -> Vec<(String, Answer)> {
-    let questions = servers.into_iter().map(async |(name, server)| {
-        let place = config.providers.get(&name);
-        let place = place.and_then(|provider| provider.key.clone());
-        if let Some(Err(missing)) = place.map(|place| PlacedKey::new(place).standing()) {
-            return (name, Err(Failure::new(missing.code(), &missing)));
+async fn ask(servers: Vec<(Option<Failure>, String, Configured)>) -> Vec<(String, Answer)> {
+    let questions = servers.into_iter().map(async |(missing, name, server)| {
+        if let Some(missing) = missing {
+            return (name, Err(missing));
         }
         let answer = match tokio::time::timeout(LONGEST, server.tells()).await {
-            Ok(Ok(models)) => Ok(models),
+            Ok(Ok(listed)) => Ok(listed),
             Ok(Err(error)) => Err(Failure::new(error.code(), &error)),
             Err(_) => {
                 let limit = LONGEST.as_secs();
@@ -112,8 +124,8 @@ async fn ask(servers: BTreeMap<String, Configured>, config: &Config) -> Vec<(Str
 fn keep(answers: &[(String, Answer)]) -> BTreeMap<String, Refreshed> {
     let now = Millis::now();
     let told = answers.iter().filter_map(|(name, answer)| {
-        let models = answer.as_ref().ok()?;
-        Some((name.clone(), Refreshed::new(now, models)))
+        let listed = answer.as_ref().ok()?;
+        Some((name.clone(), Refreshed::new(now, &listed.models)))
     });
     told.collect()
 }
@@ -125,7 +137,8 @@ fn report(
 ) -> Result<(), CliError> {
     let outcomes = answers.into_iter().map(|(provider, answer)| Outcome {
         provider,
-        models: answer.as_ref().ok().map(Vec::len),
+        models: answer.as_ref().ok().map(|listed| listed.models.len()),
+        lacks: answer.as_ref().ok().and_then(|listed| listed.lacks.clone()),
         failure: answer.err(),
     });
     let outcomes: Vec<Outcome> = outcomes.collect();
@@ -133,9 +146,11 @@ fn report(
         out.json(&json!({"path": path, "providers": outcomes}))?;
     } else {
         for outcome in &outcomes {
-            let how = match (&outcome.failure, outcome.models) {
+            let told = || counted(outcome.models.unwrap_or_default(), "model");
+            let how = match (&outcome.failure, &outcome.lacks) {
                 (Some(failure), _) => failure.problem.clone(),
-                (None, count) => counted(count.unwrap_or_default(), "model"),
+                (None, Some(lacks)) => format!("{}; {lacks}", told()),
+                (None, None) => told(),
             };
             out.line(&format!("{}: {how}", outcome.provider))?;
         }

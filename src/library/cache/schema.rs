@@ -6,13 +6,14 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, Transaction, TransactionBehavior, ffi};
 
 use super::{rows, write};
+use crate::library::journal::use_wal;
 use crate::store::private;
 
 /// The version of the tables below. A file with an older one is made anew; one
 /// with a newer one belongs to a newer program and is left alone.
 pub(super) const SCHEMA_VERSION: i64 = 3;
 /// How long to wait for another process. Its transactions are short.
-const BUSY_TIMEOUT: Duration = Duration::from_millis(400);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// In bytes. Big pages, because all rows are read at each start.
 const PAGE_SIZE: i64 = 16_384;
@@ -133,7 +134,8 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
 /// others had to make way for them.
 ///
 /// What was last seen when is taken over from others, as far as it can be read.
-pub(super) fn open(path: &Path) -> Result<(Connection, bool), Refusal> {
+/// Another process is waited for as long as `patience` says.
+pub(super) fn open(path: &Path, patience: Duration) -> Result<(Connection, bool), Refusal> {
     // Titles and folders stand in it. What SQLite puts beside the file is for
     // those who may read the file. Where this fails, SQLite says why.
     let _ = private().write(true).create_new(true).open(path);
@@ -144,11 +146,11 @@ pub(super) fn open(path: &Path) -> Result<(Connection, bool), Refusal> {
         let why = Some("it can only be read".to_owned());
         return Err(rusqlite::Error::SqliteFailure(code, why).into());
     }
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.busy_timeout(patience)?;
     refuse_newer(&connection)?;
     // Means something to a new file only.
     connection.pragma_update(None, "page_size", PAGE_SIZE)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    use_wal(&connection, patience)?;
     // Losing the last rows in a power cut costs one reading of their logs.
     connection.pragma_update(None, "synchronous", "normal")?;
     if is_current(&connection)? {

@@ -12,6 +12,7 @@ use rusqlite::{Connection, MAIN_DB, OptionalExtension as _, Transaction, Transac
 
 use super::error::{Place, TextsError};
 use super::tokens::TOKENIZER;
+use crate::library::journal::use_wal;
 use crate::stamp::Stamp;
 use crate::store::private;
 use crate::threads::lock;
@@ -223,7 +224,7 @@ fn connect(path: Option<&Path>) -> Result<Connection, rusqlite::Error> {
     connection.set_prepared_statement_cache_capacity(32);
     connection.pragma_update(None, "page_size", PAGE_SIZE)?;
     connection.pragma_update(None, "cache_size", CACHE_SIZE)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    use_wal(&connection, BUSY_TIMEOUT)?;
     // A power cut may cost the last sessions, which are then read again.
     connection.pragma_update(None, "synchronous", "normal")?;
     Ok(connection)

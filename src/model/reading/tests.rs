@@ -207,7 +207,7 @@ fn errors_within_an_answer_are_told_behind_the_text_before_them() {
         (
             Api::Ollama,
             &[r#"{"error":"out of memory"}"#],
-            "Rejected: out of memory",
+            "BrokeOff: out of memory",
         ),
     ];
     for (api, error, expected) in rows {
@@ -222,6 +222,33 @@ fn errors_within_an_answer_are_told_behind_the_text_before_them() {
         let told = events(api, &all);
         assert!(told.contains(&"text h\u{1f642}i\n".to_owned()), "{api:?}");
         assert_eq!(told.last().unwrap(), expected, "{api:?}");
+    }
+}
+
+#[test]
+fn an_error_without_a_reason_is_of_the_request_only_before_the_answer_begins() {
+    for (before, verdict) in [
+        (None, "Rejected: boom"),
+        (
+            Some(r#"{"message":{"content":""},"done":false}"#),
+            "Rejected: boom",
+        ),
+        (
+            Some(r#"{"message":{"thinking":"hm"},"done":false}"#),
+            "BrokeOff: boom",
+        ),
+        (
+            Some(r#"{"message":{"content":"so"},"done":false}"#),
+            "BrokeOff: boom",
+        ),
+    ] {
+        let error = [r#"{"error":"boom"}"#];
+        let all = [before.as_slice(), &error].concat();
+        assert_eq!(
+            events(Api::Ollama, &all).last().unwrap(),
+            verdict,
+            "{before:?}"
+        );
     }
 }
 
@@ -383,7 +410,64 @@ fn half_a_character_is_an_error_and_never_a_replacement() {
     );
 }
 
+/// Events that tell a piece of text or reasoning, in this format.
+fn piece(api: Api, is_reasoning: bool, text: &str) -> String {
+    let text = serde_json::Value::from(text);
+    match (api, is_reasoning) {
+        (Api::OpenaiChat, false) => format!(r#"{{"choices":[{{"delta":{{"content":{text}}}}}]}}"#),
+        (Api::OpenaiChat, true) => {
+            let delta = format!(r#"{{"reasoning_content":{text},"reasoning":"other"}}"#);
+            format!(r#"{{"choices":[{{"index":0,"delta":{delta}}}]}}"#)
+        }
+        (Api::OpenaiResponses, false) => {
+            format!(r#"{{"type":"response.output_text.delta","delta":{text}}}"#)
+        }
+        (Api::OpenaiResponses, true) => {
+            format!(r#"{{"type":"response.reasoning_text.delta","delta":{text}}}"#)
+        }
+        (Api::Anthropic, _) => {
+            let kind = if is_reasoning { "thinking" } else { "text" };
+            let delta = format!(r#"{{"type":"{kind}_delta","{kind}":{text}}}"#);
+            format!(r#"{{"type":"content_block_delta","index":0,"delta":{delta}}}"#)
+        }
+        (Api::Gemini, _) => {
+            let part = format!(r#"{{"text":{text},"thought":{is_reasoning}}}"#);
+            format!(r#"{{"candidates":[{{"content":{{"parts":[{part}]}}}}]}}"#)
+        }
+        (Api::Ollama, false) => format!(r#"{{"message":{{"content":{text}}},"done":false}}"#),
+        (Api::Ollama, true) => {
+            format!(r#"{{"message":{{"content":"x","thinking":{text}}},"done":false}}"#)
+        }
+    }
+}
+
 proptest! {
+    #[test]
+    fn an_event_in_a_known_wrapping_tells_what_a_parse_of_it_tells(
+        pieces in prop::collection::vec(
+            (any::<bool>(), prop_oneof![
+                prop::sample::select(vec!["", "a", "text", "delta", "content", "false", "other"])
+                    .prop_map(str::to_owned),
+                ".{0,6}",
+            ]),
+            0..12,
+        ),
+        api in prop::sample::select(&Api::ALL[..]),
+    ) {
+        let alike: Vec<String> = pieces
+            .iter()
+            .map(|(is_reasoning, text)| piece(api, *is_reasoning, text))
+            .collect();
+        // No event is wrapped like the one before it.
+        let unlike: Vec<String> = alike
+            .iter()
+            .enumerate()
+            .map(|(at, event)| event.clone() + ["", " "][at % 2])
+            .collect();
+        let read = |data: &[String]| events(api, &data.iter().map(String::as_str).collect::<Vec<_>>());
+        prop_assert_eq!(read(&alike), read(&unlike));
+    }
+
     #[test]
     fn no_bytes_make_a_reader_panic_or_an_answer_of_garbage(
         bytes in prop::collection::vec(any::<u8>(), 0..200),

@@ -1,6 +1,7 @@
 //! A conversation as Markdown, for people to read. Its words stand as they were
 //! said, but for what a terminal would act on.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -32,8 +33,10 @@ impl Page for Markdown {
         self.0.len()
     }
 
-    fn cut(&mut self, end: usize) {
-        self.0.truncate(end);
+    fn take_out(&mut self, gone: &[Range<usize>]) {
+        for range in gone.iter().rev() {
+            self.0.replace_range(range.clone(), "");
+        }
     }
 
     fn event(&mut self, event: &Arc<Event>) {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::marks;
+use super::marks::{self, Kind, Marked};
 use super::record::{self, Record};
 use super::said::{Said, Seen};
 use super::skim;
@@ -15,10 +15,18 @@ use crate::text::TextBlock;
 pub(super) enum Line<W> {
     /// A record of the chain.
     Told(Told<W>),
-    /// One that is known by its marks, looked at before the start was known.
-    Early(Told<W>, Box<Early>),
+    /// One that is known by its marks. Most have nothing beside them.
+    Marked(Marked, Option<Box<Beside<W>>>),
     /// Another record.
     Record(Box<Record>),
+}
+
+/// What is read of a record besides its marks.
+pub(super) struct Beside<W> {
+    /// Its words, where the marks do not tell all of them that is wanted.
+    pub(super) words: Option<W>,
+    /// All of it, when it was looked at before the start was known.
+    pub(super) early: Option<Early>,
 }
 
 /// A record that is read whole because it may tell the start: it, or what is
@@ -69,19 +77,23 @@ impl Form for Lines {
         let Some(marked) = marks::marked(line) else {
             return skimmed().map_or(Skim::Unclear, |told| Skim::Said(Line::Told(told)));
         };
-        let told = Told::by_marks(marked, || {
-            if !self.keeps_results {
-                return None;
-            }
+        if start_is_known && !self.keeps_results {
+            return Skim::Said(Line::Marked(marked, None));
+        }
+        let words = || {
             let skimmed = skimmed().map(|told| told.words);
             skimmed.or_else(|| Some(Seen::of(&serde_json::from_slice(line).ok()?)))
-        });
-        Skim::Said(if start_is_known {
-            Line::Told(told)
-        } else {
-            let (record, lost) = records::record(line);
-            Line::Early(told, Box::new(Early { record, lost }))
-        })
+        };
+        let is_said = self.keeps_results && marked.kind != Kind::Attachment;
+        let words = is_said.then(words).flatten();
+        let beside = Beside {
+            words: words.filter(|words| words.is_like(marked.kind)),
+            early: (!start_is_known).then(|| {
+                let (record, lost) = records::record(line);
+                Early { record, lost }
+            }),
+        };
+        Skim::Said(Line::Marked(marked, Some(Box::new(beside))))
     }
 
     fn whole(&self, _line: &[u8], record: Record) -> Line<Seen> {
@@ -91,7 +103,16 @@ impl Form for Lines {
     fn said(&self, seen: Line<Seen>) -> Line<Option<Said>> {
         match seen {
             Line::Told(told) => Line::Told(told.said()),
-            Line::Early(told, early) => Line::Early(told.said(), early),
+            Line::Marked(marked, beside) => {
+                let time = marked.time;
+                let said = |beside: Box<Beside<Seen>>| {
+                    Box::new(Beside {
+                        words: beside.words.map(|seen| Said::of(time, seen)),
+                        early: beside.early,
+                    })
+                };
+                Line::Marked(marked, beside.map(said))
+            }
             Line::Record(record) => Line::Record(record),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::chain::{Current, Node};
 use super::id::Id;
+use super::marks::Kind;
 use super::record::{Block, Record};
 use super::words;
 use crate::source::build::{Builder, Sink};
@@ -105,16 +106,15 @@ impl Seen {
 }
 
 impl Seen {
-    pub(super) fn of_parts(speaker: Speaker, parts: Parts) -> Self {
-        Self {
-            speaker,
-            parts: Some(parts),
-        }
-    }
-
-    /// Nobody says anything.
-    pub(super) fn nothing() -> Self {
-        Self::of_parts(Speaker::Nobody, Parts::default())
+    /// Whether these may be the words of what is of this kind by its marks.
+    pub(super) fn is_like(&self, kind: Kind) -> bool {
+        let results = match kind {
+            Kind::Attachment => return false,
+            Kind::Result => 1,
+            Kind::Silent => 0,
+        };
+        let parts = self.parts.as_ref();
+        parts.is_some_and(|parts| parts.texts.is_empty() && parts.results.len() == results)
     }
 }
 
@@ -174,6 +174,22 @@ impl Said {
         let results = parts.results.into_iter();
         let results = results.map(|Outcome { call, text }| What::Result { call, text });
         Some(Self::new(time, results.chain(own.into_iter().flatten())))
+    }
+
+    /// What is said by a record that is of this kind by its marks, without the
+    /// words of tools and the names of models.
+    pub(super) fn bare(time: i64, kind: Kind) -> Self {
+        let (call, model, text) = (Box::default(), Box::default(), Text::default());
+        let what = match kind {
+            Kind::Attachment => None,
+            Kind::Result => Some(What::Result { call, text }),
+            Kind::Silent => Some(What::Model { model, text }),
+        };
+        Self {
+            time,
+            first: what,
+            rest: Vec::new(),
+        }
     }
 
     fn new(time: i64, mut what: impl Iterator<Item = What>) -> Self {

@@ -2,9 +2,9 @@
 
 use super::chain::{Boundary, Messages, Node, Preserved};
 use super::id::Id;
-use super::marks::{Kind, Marked};
+use super::marks::Marked;
 use super::record::{CompactMetadata, Record};
-use super::said::{Outcome, Parts, Said, Seen, Speaker};
+use super::said::{Said, Seen};
 use crate::source::loose::Word;
 
 /// What a record tells; `W` is what is said in it.
@@ -64,6 +64,17 @@ impl<W> Told<W> {
         }
     }
 
+    /// What a record tells that is known by its marks, in which this is said.
+    pub(super) fn by_marks(marked: Marked, words: W) -> Self {
+        Self {
+            node: marked.node,
+            time: marked.time,
+            session_id: None,
+            start: None,
+            words,
+        }
+    }
+
     /// The same with other words.
     pub(super) fn saying<V>(self, words: impl FnOnce(i64, W) -> V) -> Told<V> {
         Told {
@@ -77,40 +88,6 @@ impl<W> Told<W> {
 }
 
 impl Told<Seen> {
-    /// What a record tells that is known by its marks. Its words, where they
-    /// are wanted, must be of the form that the marks say.
-    pub(super) fn by_marks(marked: Marked, words: impl FnOnce() -> Option<Seen>) -> Self {
-        let (bare, is_like): (_, fn(&Parts) -> bool) = match marked.kind {
-            Kind::Attachment => (Seen::nothing(), |_| false),
-            Kind::Result => {
-                let results = vec![Outcome::default()];
-                (
-                    Seen::of_parts(
-                        Speaker::Nobody,
-                        Parts {
-                            results,
-                            ..Parts::default()
-                        },
-                    ),
-                    |parts| parts.texts.is_empty() && parts.results.len() == 1,
-                )
-            }
-            Kind::Silent => (
-                Seen::of_parts(Speaker::Model("".into()), Parts::default()),
-                |parts| parts.texts.is_empty() && parts.results.is_empty(),
-            ),
-        };
-        let words = (marked.kind != Kind::Attachment).then(words).flatten();
-        let words = words.filter(|seen| seen.parts.as_ref().is_some_and(is_like));
-        Self {
-            node: marked.node,
-            time: marked.time,
-            session_id: None,
-            start: None,
-            words: words.unwrap_or(bare),
-        }
-    }
-
     /// What it tells, once its texts can be read; nothing is said where only
     /// what is not known is.
     pub(super) fn said(self) -> Told<Option<Said>> {

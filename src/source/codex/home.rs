@@ -1,14 +1,12 @@
-//! The folder around a rollout file: which file holds the beginning of a
-//! session, and what the tool calls the session.
+//! The folder around a rollout file, and what the tool calls the session in it.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{OptionalExtension, Row};
 use serde::Deserialize;
 
-use super::super::database::{ask, optional};
+use super::super::database::{Databases, ask, optional};
 use super::super::{SourceError, Walk, records};
 
 /// How deep the folders of sessions go: year, month, day.
@@ -18,12 +16,12 @@ const ABOVE: usize = 5;
 /// Where sessions are, and where those are that were put away.
 pub(super) const SESSIONS: &str = "sessions";
 pub(super) const ARCHIVED: &str = "archived_sessions";
-const FOLDERS: [&str; 2] = [SESSIONS, ARCHIVED];
+pub(super) const FOLDERS: [&str; 2] = [SESSIONS, ARCHIVED];
 /// The index of names.
 pub(super) const INDEX: &str = "session_index.jsonl";
 
 /// The folder that the tool keeps everything in.
-pub(super) struct Home(PathBuf);
+pub(super) struct Home(pub(super) PathBuf);
 
 impl Home {
     /// The home that a rollout file lies in, if it lies in one.
@@ -36,21 +34,21 @@ impl Home {
     }
 
     /// What the tool calls a session, as its indexes say it.
-    pub(super) fn names(&self, id: &str) -> Names {
-        let mut names = self.database(id);
+    pub(super) fn names(&self, id: &str, databases: &Databases) -> Names {
+        let mut names = self.database(id, databases);
         if let Some(name) = index_name(&self.0.join(INDEX), id) {
             names.title = Some(name);
         }
         names
     }
 
-    fn database(&self, id: &str) -> Names {
+    fn database(&self, id: &str, databases: &Databases) -> Names {
         let moved = moved_database(&self.0, |name| std::env::var_os(name));
         let folder = moved.as_deref().unwrap_or(&self.0);
         let Some(path) = newest_database(folder, &mut Walk::default()) else {
             return Names::default();
         };
-        read_database(&path, id).unwrap_or_else(|problem| Names {
+        read_database(&path, id, databases).unwrap_or_else(|problem| Names {
             problem: Some(problem.to_string()),
             ..Names::default()
         })
@@ -97,78 +95,6 @@ pub(super) fn plain_twin(path: &Path) -> Option<PathBuf> {
     let holds = |file: std::fs::Metadata| file.is_file() && file.len() > 0;
     let is_there = || plain.symlink_metadata().is_ok_and(holds);
     (is_compressed && is_there()).then_some(plain)
-}
-
-/// The rollout files around one, by the ids in their names.
-pub(super) struct Rollouts {
-    beside: Named,
-    home: Option<Home>,
-    /// All of the home, once one was not found beside the file.
-    all: Option<Named>,
-}
-
-/// Files by the last id in their names.
-type Named = HashMap<String, PathBuf>;
-
-impl Rollouts {
-    pub(super) fn around(file: &Path) -> Self {
-        let mut beside = Named::new();
-        if let Some(folder) = file.parent() {
-            collect(folder, 0, &mut beside);
-        }
-        Self {
-            beside,
-            home: Home::around(file),
-            all: None,
-        }
-    }
-
-    /// The file that an id names and that is not `but`. An id goes into no
-    /// path: files are found by their names.
-    pub(super) fn find(&mut self, id: &str, but: &Path) -> Option<PathBuf> {
-        if let Some(path) = self.beside.get(id).filter(|path| *path != but) {
-            return Some(path.clone());
-        }
-        let home = self.home.as_ref()?;
-        let all = self.all.get_or_insert_with(|| {
-            let mut all = Named::new();
-            for folder in FOLDERS {
-                collect(&home.0.join(folder), DEPTH, &mut all);
-            }
-            all
-        });
-        all.get(id).filter(|path| *path != but).cloned()
-    }
-}
-
-/// Links are not followed. Of a plain and a compressed file it is the plain one.
-fn collect(folder: &Path, depth: usize, into: &mut Named) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        let path = entry.path();
-        if kind.is_dir() && depth > 0 {
-            collect(&path, depth - 1, into);
-        } else if kind.is_file()
-            && let Some((id, segment)) = ids(&path)
-        {
-            let id = segment.unwrap_or(id).to_owned();
-            let is_plain = path.extension().is_some_and(|end| end == "jsonl");
-            match into.entry(id) {
-                Entry::Occupied(mut found) if is_plain => {
-                    found.insert(path);
-                }
-                Entry::Occupied(_) => {}
-                Entry::Vacant(vacant) => {
-                    vacant.insert(path);
-                }
-            }
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -242,8 +168,8 @@ pub(super) fn database_version(name: &str) -> Option<u32> {
 
 // Columns come and go with versions, so they are taken by name from all.
 
-fn read_database(path: &Path, id: &str) -> Result<Names, SourceError> {
-    let names = ask(path, |connection| {
+fn read_database(path: &Path, id: &str, databases: &Databases) -> Result<Names, SourceError> {
+    let names = databases.ask(path, |connection| {
         let query = "SELECT * FROM threads WHERE id = ?1";
         let names = connection.query_row(query, [id], |row| {
             let file = text(row, "rollout_path");

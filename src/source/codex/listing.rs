@@ -8,9 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::beginning::Beginning;
 use super::history::Said;
-use super::home::{self, Rollouts};
+use super::home;
 use super::reading;
 use super::record::{HistoryBase, Record};
+use super::rollouts::Listings;
 use crate::session::{Millis, TitleSource};
 use crate::source::database;
 use crate::source::glance::CUT;
@@ -147,13 +148,13 @@ fn is_database(path: &Path) -> bool {
     name.and_then(home::database_version).is_some()
 }
 
-pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
+pub(super) fn look(path: &Path, listings: &Listings) -> Result<Look, SourceError> {
     let names = if path.ends_with(home::INDEX) {
         home::index_names(path, |_| true)?
     } else if is_database(path) {
         home::database_names(path)?
     } else {
-        return Ok(Look::Sessions(vec![session(path)?]));
+        return Ok(Look::Sessions(vec![session(path, listings)?]));
     };
     let pinned = names.into_iter().filter_map(|(native_id, name)| {
         let title = Listed::title(Some((&name, TitleSource::Person)), None)?;
@@ -162,7 +163,7 @@ pub(super) fn look(path: &Path) -> Result<Look, SourceError> {
     Ok(Look::Names(pinned.collect()))
 }
 
-fn session(path: &Path) -> Result<Listed, SourceError> {
+fn session(path: &Path, listings: &Listings) -> Result<Listed, SourceError> {
     let mut own = Beginning::of(path, u64::MAX)?;
     own.glance.end()?;
     // A file of NULs alone is one that a crash left.
@@ -176,7 +177,7 @@ fn session(path: &Path) -> Result<Listed, SourceError> {
     }
     let mut notices = Vec::new();
     let base = own.base();
-    let inherited = base.and_then(|base| first_prompt(path, base, &mut notices));
+    let inherited = base.and_then(|base| first_prompt(path, base, listings, &mut notices));
     let meta = own.reading.meta.take();
     if own.is_cut || (meta.is_none() && !own.is_all()) {
         notices.push(SourceNotice::Note(CUT.to_owned()));
@@ -220,14 +221,14 @@ fn session(path: &Path) -> Result<Listed, SourceError> {
 fn first_prompt(
     leaf: &Path,
     mut base: HistoryBase,
+    listings: &Listings,
     notices: &mut Vec<SourceNotice>,
 ) -> Option<String> {
-    let mut rollouts = Rollouts::around(leaf);
     let mut seen = HashSet::from([leaf.to_owned()]);
     let mut last = leaf.to_owned();
     let mut prompt = None;
     while seen.len() < MAX_FILES {
-        let Some(path) = rollouts.find(&base.thread_id, &last) else {
+        let Some(path) = listings.find(leaf, &base.thread_id, &last) else {
             let note = reading::lost_beginning(&base.thread_id);
             notices.push(SourceNotice::Note(note));
             break;

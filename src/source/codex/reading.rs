@@ -9,9 +9,10 @@ use serde_json::Value;
 use super::super::pass;
 use super::super::{SourceError, moment, records};
 use super::history::{History, Item, Said};
-use super::home::{self, Rollouts};
+use super::home;
 use super::lines::{Line, Lines};
 use super::record::{self, Content, HistoryBase, Kind, Payload, Record};
+use super::rollouts::Listings;
 use super::words::{Message, Role, Words};
 use crate::text::Text;
 
@@ -78,14 +79,14 @@ impl Reading {
     ///
     /// # Errors
     /// When `leaf` can't be read.
-    pub(super) fn of(leaf: &Path) -> Result<Self, SourceError> {
+    pub(super) fn of(leaf: &Path, listings: &Listings) -> Result<Self, SourceError> {
         let mut reading = Self::default();
-        reading.files(leaf)?;
+        reading.files(leaf, listings)?;
         if !reading.lacks_a_role() {
             return Ok(reading);
         }
         let mut reading = Self::of_display();
-        reading.files(leaf)?;
+        reading.files(leaf, listings)?;
         Ok(reading)
     }
 
@@ -107,17 +108,16 @@ impl Reading {
             || (lacks(read.models, shown.models) && covers(read.persons, shown.persons))
     }
 
-    fn files(&mut self, leaf: &Path) -> Result<(), SourceError> {
+    fn files(&mut self, leaf: &Path, listings: &Listings) -> Result<(), SourceError> {
         let mut parts = vec![Part {
             path: leaf.to_owned(),
             bytes: u64::MAX,
         }];
         let mut seen = HashSet::from([leaf.to_owned()]);
-        let mut rollouts = Rollouts::around(leaf);
         while let Some(last) = parts.last()
             && let Some(base) = self.base(&last.path)
         {
-            let Some(path) = rollouts.find(&base.thread_id, &last.path) else {
+            let Some(path) = listings.find(leaf, &base.thread_id, &last.path) else {
                 self.notes.push(lost_beginning(&base.thread_id));
                 break;
             };

@@ -116,8 +116,8 @@ impl App {
     /// Takes away what failed, where that is what the screen tells.
     pub(in crate::tui) fn take_failure(&mut self) -> Option<Failure> {
         match self.notice.take()? {
-            Notice::Failed(failure) => Some(failure),
-            Notice::Info(_) => None,
+            Notice::Failed(failure) | Notice::ByEstimate(failure) => Some(failure),
+            Notice::Info(_) | Notice::Waiting(_) => None,
         }
     }
 

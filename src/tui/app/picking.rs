@@ -1,6 +1,7 @@
-//! Picking from the list that has the keyboard: the popup under an `@`, the list
-//! of sessions, or the search of what was said. What is asked there, what is
-//! answered, and what Enter does.
+//! Picking from the list that has the keyboard: the popup under an `@` or a `/`,
+//! or a list over the conversation, of sessions, of what was said, of models, or
+//! of what can be gone back to. What is asked there, what is answered, and what
+//! Enter does.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -74,7 +75,7 @@ impl App {
         self.ask(text.strip_prefix('?').unwrap_or(&text).to_owned())
     }
 
-    /// A key in the list of sessions, or in the search of what was said.
+    /// A key in a list over the conversation.
     pub(super) fn list_action(&mut self, action: Action) -> Vec<Cmd> {
         let Some(listed) = &mut self.list else {
             return Vec::new();

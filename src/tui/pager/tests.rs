@@ -48,6 +48,38 @@ fn it_moves_by_rows_and_screens_and_stops_at_both_ends() {
     assert!(pager.is_at_end());
 }
 
+/// A text in which each line is a piece.
+fn of_lines(count: usize) -> Pager {
+    let lines = (0..count).map(|n| Piece::own(Kind::Text, format!("line {n}")));
+    Pager::new(Wrap::Words, false).with(lines)
+}
+
+#[test]
+fn what_is_taken_out_of_the_middle_leaves_the_reader_at_the_same_text() {
+    for (top, first) in [
+        (0, "line 0"),
+        (3, "line 4"),
+        (4, "line 4"),
+        (9, "line 9"),
+        (7, "line 8"),
+    ] {
+        let mut pager = of_lines(20);
+        drawn(&mut pager, 20, 2);
+        pager.scroll(top);
+        pager.remove(&[2..4, 6..8]);
+        assert_eq!(drawn(&mut pager, 20, 2)[0], first, "from line {top}");
+        pager.home();
+        let all = drawn(&mut pager, 20, 20);
+        let kept = (0..20).filter(|n| ![2, 3, 6, 7].contains(n));
+        let kept: Vec<String> = kept.map(|n| format!("line {n}")).collect();
+        assert_eq!(all[..16], kept);
+    }
+    let mut pager = of_lines(3);
+    pager.remove(&[]);
+    pager.remove(std::slice::from_ref(&(1..3)));
+    assert_eq!(drawn(&mut pager, 20, 2), ["line 0", ""]);
+}
+
 #[test]
 fn another_width_keeps_the_place() {
     let words: Vec<String> = (0..2000).map(|n| format!("w{n}")).collect();

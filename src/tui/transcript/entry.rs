@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::chat::{ATTEMPT, FINISH, is_of_summary};
+use crate::chat::{ATTEMPT, FINISH, is_of_summary, leaves};
 use crate::model::FinishReason;
 use crate::reference::frame::TAG;
 use crate::reference::mention;
@@ -116,7 +116,8 @@ fn said_by_person(event: &Arc<Event>, message: &Message) -> Vec<Piece> {
 
 fn checkpoint(event: &Arc<Event>, message: &Message) -> Vec<Piece> {
     let what = match event.source_event_seqs.as_deref() {
-        Some(seqs @ [_, ..]) => counted(seqs.len(), "earlier message"),
+        // One that is written again stands in the place of another way.
+        Some(seqs @ [_, ..]) if !leaves(event) => counted(seqs.len(), "earlier message"),
         _ => "earlier messages".to_owned(),
     };
     let rule = format!("── {what} compacted into this summary ──");

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod left;
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -26,12 +26,18 @@ pub(super) fn lines(app: &App, width: u16, room: u16) -> Vec<Line<'static>> {
         let text = format!(" in place of: {}", sanitize::line(&glimpse(&old.draft)));
         lines.push(Line::styled(wrap::cut_to(&text, width), theme.dim));
     }
+    let doubtful;
     let (text, code, style) = match &app.notice {
         Some(Notice::Failed(failure)) => {
             let code = format!(" [{}]", failure.code);
             (&failure.message, code, theme.error)
         }
-        Some(Notice::Info(text)) => (text, String::new(), theme.warning),
+        Some(Notice::ByEstimate(failure)) => {
+            doubtful = format!("{}; {}", failure.message, ONCE_MORE);
+            let code = format!(" [{}]", failure.code);
+            (&doubtful, code, theme.error)
+        }
+        Some(Notice::Info(text) | Notice::Waiting(text)) => (text, String::new(), theme.warning),
         None => return lines,
     };
     let width = width.saturating_sub(3).max(1);
@@ -73,6 +79,9 @@ fn glimpse(draft: &Draft) -> String {
     }
     text
 }
+
+/// What to do where an estimate may be wrong.
+const ONCE_MORE: &str = "that is an estimate: the same once more is sent all the same";
 
 /// More characters than a row has.
 const GLIMPSE: usize = 1_000;

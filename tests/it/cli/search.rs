@@ -162,6 +162,22 @@ fn where_the_cache_can_be_no_file_the_search_finds_all_the_same() {
 }
 
 #[test]
+fn a_cache_that_another_program_holds_is_told_with_what_to_do() {
+    let place = Place::new();
+    place.store(&said("a", ["the login fails"]));
+    place.text(&["sessions", "list"]);
+    let other = rusqlite::Connection::open(place.home().cache_file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    place.store(&said("b", ["the login works"]));
+    let doctor = place.text(&["doctor"]);
+    assert!(doctor.contains("another program holds"), "{doctor}");
+    assert!(doctor.contains("nothing is lost"), "{doctor}");
+    other.execute_batch("ROLLBACK").unwrap();
+    let doctor = place.text(&["doctor"]);
+    assert!(doctor.contains("everything"), "{doctor}");
+}
+
+#[test]
 fn reindexing_mends_a_damaged_index_and_says_so() {
     let place = Place::new();
     place.store(&said("a", ["the login fails"]));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ibid::library::{LogFiles, ToolLogs};
-use ibid::source::{Databases, Environment, adapters, detect};
+use ibid::source::{Environment, Round, adapters, detect};
 use ibid::tool::Tool;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
@@ -71,13 +71,13 @@ fn use_the_library(person: &Person) {
         for log in logs.scan(&CancellationToken::new()).unwrap().logs {
             let path = Path::new(&log.file);
             let _ = logs.find(&log.file);
-            let _ = logs.look(&log.file, Some(log.stamp));
+            let _ = logs.look(&log.file, Some(log.stamp), &Round::default());
             let _ = logs.header(&log.file);
             let _ = logs.capture(&log.file, log.id.as_ref());
             let _ = detect::read_file(path);
             if let Some(id) = &log.id {
                 let _ = logs.file_name(id);
-                let _ = logs.said(&log.file, std::slice::from_ref(id), &Databases::default());
+                let _ = logs.said(&log.file, std::slice::from_ref(id), &Round::default());
             }
         }
     }

@@ -158,23 +158,6 @@ fn a_cache_that_cannot_be_a_file_is_set_aside() {
 }
 
 #[test]
-fn a_cache_that_another_program_locks_is_set_aside() {
-    let home = Home::new();
-    let other = Connection::open(home.path()).unwrap();
-    other
-        .execute_batch("PRAGMA locking_mode = exclusive; BEGIN EXCLUSIVE; DELETE FROM sessions;")
-        .unwrap();
-    let library = home.library();
-    let notices = refresh(&library).notices;
-    assert!(
-        matches!(&*notices, [Notice::CacheSetAside { reason, .. }] if reason.contains("locked")),
-        "{notices:?}"
-    );
-    assert_eq!(shown(&library), ["Two", "One"]);
-    other.execute_batch("ROLLBACK").unwrap();
-}
-
-#[test]
 fn two_processes_share_it() {
     let home = Home::new();
     let (first, second) = (home.library(), home.library());

@@ -255,7 +255,7 @@ fn a_session_that_another_process_kept_from_the_cache_is_missed_in_search_till_t
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let notices = refresh(&library).notices;
     assert!(
-        matches!(&*notices, [Notice::CacheNotWritten { .. }, ..]),
+        matches!(&*notices, [Notice::CacheHeld { .. }, ..]),
         "{notices:?}"
     );
     other.execute_batch("ROLLBACK").unwrap();

@@ -160,7 +160,7 @@ async fn aimock_is_understood_in_all_five_formats() {
         Api::OpenaiChat,
         &base(Api::OpenaiChat, &server.url),
     ));
-    assert!(!openai.list_models().await.unwrap().is_empty());
+    assert!(!openai.list_models().await.unwrap().models.is_empty());
 }
 
 fn llmock() -> Option<Foreign> {

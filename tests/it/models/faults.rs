@@ -24,6 +24,26 @@ fn text_and(api: Api, rest: &[u8]) -> Vec<u8> {
     [framed(api, &text, "\n"), rest.to_vec()].concat()
 }
 
+/// An error in the middle of a stream that has words alone.
+fn unreasoned(api: Api) -> &'static str {
+    match api {
+        Api::OpenaiResponses | Api::Anthropic => {
+            r#"{"type":"error","error":{"message":"\u001b[2Jboom"}}"#
+        }
+        _ => r#"{"error":{"message":"\u001b[2Jboom"}}"#,
+    }
+}
+
+#[tokio::test]
+async fn behind_text_the_words_of_an_error_are_told_as_those_of_an_answer_that_broke_off() {
+    for api in Api::ALL {
+        let error = framed(api, &[unreasoned(api)], "\n");
+        let (told, _) = outcome(api, vec![ok(text_and(api, &error))]).await;
+        let broke_off = "gave no whole answer: ␛[2Jboom; ask again for a whole one";
+        assert!(told.error.ends_with(broke_off), "{api:?}: {:?}", told.error);
+    }
+}
+
 #[tokio::test]
 async fn behind_text_every_fault_is_an_error_at_once_and_the_text_stays() {
     for api in Api::ALL {
@@ -37,6 +57,11 @@ async fn behind_text_every_fault_is_an_error_at_once_and_the_text_stays() {
                 "an error event",
                 ok(text_and(api, &framed(api, &[error_event(api)], "\n"))),
                 "MODEL_OVERLOADED",
+            ),
+            (
+                "an error event without a reason",
+                ok(text_and(api, &framed(api, &[unreasoned(api)], "\n"))),
+                "MODEL_STREAM_ENDED",
             ),
             ("garbage", ok(text_and(api, &garbage)), "MODEL_BAD_RESPONSE"),
             (

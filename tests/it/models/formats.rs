@@ -7,7 +7,9 @@ use ibid::model::{Api, Delta, Options, Provider, Request, RequestConfig, SecretS
 use ibid::session::{Block, Message, Role, Source};
 
 use super::server::{Server, Step};
-use super::support::{KEY, TEXT, answer, ask, endpoint, framed, head, provider, request, whole};
+use super::support::{
+    KEY, TEXT, answer, ask, endpoint, framed, head, ok, provider, request, whole,
+};
 
 #[tokio::test]
 async fn every_line_end_mark_keep_alive_and_pace_gives_the_same_answer() {
@@ -160,11 +162,39 @@ async fn dropping_an_answer_ends_the_connection() {
 }
 
 #[tokio::test]
+async fn a_model_whose_facts_cannot_be_told_is_listed_without_them() {
+    let list = br#"{"models":[{"model":"a"},{"model":"b"}]}"#.to_vec();
+    let facts = br#"{"model_info":{"llama.context_length":4096}}"#.to_vec();
+    let broken = vec![Step::Send(head("500 Broken", ""))];
+    for (third, windows, lacks) in [
+        (ok(facts.clone()), 1, "the window of 1 model is not known"),
+        (broken.clone(), 0, "the window of 2 models is not known"),
+    ] {
+        let scripts = vec![ok(list.clone()), broken.clone(), third];
+        let server = Server::start(scripts).await;
+        let provider = provider(endpoint(Api::Ollama, &server.url));
+        let listed = provider.list_models().await.unwrap();
+        let names: Vec<_> = listed.models.iter().map(|m| m.id.as_str()).collect();
+        assert_eq!(names, ["a", "b"]);
+        let known = listed.models.iter().filter(|m| m.context_window.is_some());
+        assert_eq!(known.count(), windows);
+        let told = listed.lacks.unwrap();
+        assert!(
+            told.starts_with(lacks) && told.contains("status 500"),
+            "{told}"
+        );
+    }
+    let server = Server::start(vec![ok(list.clone()), ok(facts.clone()), ok(facts)]).await;
+    let provider = provider(endpoint(Api::Ollama, &server.url));
+    assert_eq!(provider.list_models().await.unwrap().lacks, None);
+}
+
+#[tokio::test]
 async fn a_server_tells_which_models_it_has() {
     let list = br#"{"data":[{"id":"a","max_model_len":4096},{"id":"b"}]}"#;
     let server = Server::start(vec![super::support::ok(list.to_vec())]).await;
     let provider = provider(endpoint(Api::OpenaiChat, &server.url));
-    let listed = provider.list_models().await.unwrap();
+    let listed = provider.list_models().await.unwrap().models;
     let told: Vec<_> = listed
         .iter()
         .map(|m| (m.id.as_str(), m.context_window))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ibid::reference::projection::capture;
 use ibid::session::{Role, Title, title};
-use ibid::source::{Adapter, ForeignSession, Kind, Listed, Look, Walk, adapters};
+use ibid::source::{Adapter, ForeignSession, Kind, Listed, Look, Round, Walk, adapters};
 use ibid::tool::Tool;
 
 use super::support::files;
@@ -16,7 +16,7 @@ fn adapter(tool: Tool) -> &'static dyn Adapter {
 
 /// The one session that a look finds in a file.
 fn look(tool: Tool, file: &Path) -> Listed {
-    match adapter(tool).look(file).unwrap() {
+    match adapter(tool).look(file, &Round::default()).unwrap() {
         Look::Sessions(mut listed) if listed.len() == 1 => listed.remove(0),
         other => panic!("{}: {other:?}", file.display()),
     }
@@ -32,7 +32,7 @@ fn names(tool: Tool, file: &Path) -> HashMap<String, Title> {
         adapter(tool).scan(folder, &mut walk);
         let found = walk.files.iter().filter(|found| found.path != file);
         for found in found {
-            if let Ok(Look::Names(named)) = adapter(tool).look(&found.path) {
+            if let Ok(Look::Names(named)) = adapter(tool).look(&found.path, &Round::default()) {
                 for named in named {
                     names.entry(named.native_id).or_insert(named.title);
                 }
@@ -43,7 +43,7 @@ fn names(tool: Tool, file: &Path) -> HashMap<String, Title> {
 }
 
 fn agree(tool: Tool, file: &Path) {
-    let Look::Sessions(sessions) = adapter(tool).look(file).unwrap() else {
+    let Look::Sessions(sessions) = adapter(tool).look(file, &Round::default()).unwrap() else {
         panic!("{}", file.display());
     };
     assert!(!sessions.is_empty());

@@ -16,7 +16,7 @@ fn look_at(name: &str, text: &str) -> Listed {
     let path = dir.path().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
-    let Look::Sessions(mut listed) = ClaudeCode.look(&path).unwrap() else {
+    let Look::Sessions(mut listed) = ClaudeCode.look(&path, &Round::default()).unwrap() else {
         panic!("no session");
     };
     assert_eq!(listed.len(), 1);
@@ -365,7 +365,7 @@ fn a_file_that_is_one_endless_line_is_listed_by_its_name() {
     // Two gigabytes of NULs that take no room on the disk.
     let file = fs::File::create(&path).unwrap();
     file.set_len(2 << 30).unwrap();
-    let Look::Sessions(listed) = ClaudeCode.look(&path).unwrap() else {
+    let Look::Sessions(listed) = ClaudeCode.look(&path, &Round::default()).unwrap() else {
         panic!("no session");
     };
     assert_eq!(listed[0].native_id, ID);
@@ -403,14 +403,16 @@ fn a_file_cut_or_damaged_anywhere_can_be_looked_at() {
     for at in (0..bytes.len()).step_by(7) {
         for damaged in [&bytes[..at], &bytes[at..]] {
             fs::write(&path, damaged).unwrap();
-            assert!(ClaudeCode.look(&path).is_ok());
+            assert!(ClaudeCode.look(&path, &Round::default()).is_ok());
         }
     }
 }
 
 #[test]
 fn a_file_that_is_gone_is_an_error() {
-    let error = ClaudeCode.look(Path::new("/nowhere/s.jsonl")).unwrap_err();
+    let error = ClaudeCode
+        .look(Path::new("/nowhere/s.jsonl"), &Round::default())
+        .unwrap_err();
     assert_eq!(error.code(), "SOURCE_UNREADABLE");
 }
 

@@ -1,5 +1,7 @@
 //! Where sessions are found, and what is listed of them.
 
+mod spread;
+
 use std::ffi::OsString;
 
 use serde_json::json;
@@ -10,6 +12,7 @@ use super::super::tests::{
 use super::super::{Adapter, Codex};
 use super::*;
 use crate::session::Title;
+use crate::source::{ForeignCapture, Round};
 
 const NOISE: &str = "x";
 
@@ -141,7 +144,11 @@ fn what_can_not_be_looked_at_is_told_and_links_are_not_followed() {
 }
 
 fn look(path: &Path) -> Listed {
-    let Look::Sessions(listed) = Codex.look(path).unwrap() else {
+    look_in(&Round::default(), path)
+}
+
+fn look_in(round: &Round, path: &Path) -> Listed {
+    let Look::Sessions(listed) = Codex.look(path, round).unwrap() else {
         panic!("no sessions");
     };
     assert_eq!(listed.len(), 1);
@@ -258,53 +265,6 @@ fn a_subagents_session_and_a_fork_name_their_parent() {
 }
 
 #[test]
-fn a_fork_goes_by_the_first_prompt_of_what_it_builds_on() {
-    let home = Fixture::new();
-    let parent = lines(&[meta(ID), user("first")]);
-    let bytes = parent.len();
-    let fork = home.write(&rollout(CHILD), child(CHILD, ID, bytes));
-    let listed = look(&fork);
-    assert_eq!(title(&listed), Some(("q3", false)));
-    assert!(notices(&listed)[0].contains("not there"), "{listed:?}");
-    home.write(&rollout(ID), parent + &lines(&[user("second")]));
-    let listed = look(&fork);
-    assert_eq!(title(&listed), Some(("first", false)));
-    assert_eq!(notices(&listed), [""; 0]);
-    // Nothing of it, then.
-    home.write(&rollout(CHILD), child(CHILD, ID, 10));
-    assert_eq!(title(&look(&fork)), Some(("q3", false)));
-}
-
-#[test]
-fn files_that_build_on_each_other_end() {
-    let home = Fixture::new();
-    let one = home.write(&rollout(CHILD), child(CHILD, ID, 10_000));
-    home.write(&rollout(ID), child(ID, CHILD, 10_000));
-    assert_eq!(title(&look(&one)), Some(("q3", false)));
-}
-
-#[test]
-fn of_a_session_that_was_reverted_the_file_it_goes_on_in_is_the_newest() {
-    let home = Fixture::new();
-    let text = lines(&[
-        meta(ID),
-        user("q1"),
-        at("2026-12-01T22:00:00.000Z", user("taken back")),
-    ]);
-    let first = home.write(&rollout(ID), &text);
-    let base = json!({"thread_id": ID, "end_byte_offset": text.len()});
-    let base = json!({"id": ID, "cwd": "/w", "history_base": base});
-    let reverted = at("2026-12-01T23:00:00.000Z", line("session_meta", base));
-    let segment = rollout(&format!("{ID}_{SEGMENT}"));
-    let live = look(&home.write(&segment, lines(&[reverted])));
-    let left = look(&first);
-    assert_eq!((live.native_id.as_str(), left.native_id.as_str()), (ID, ID));
-    assert!(live.updated_at > left.updated_at);
-    assert_eq!(live.kind, Kind::Session);
-    assert_eq!(title(&live), Some(("q1", false)));
-}
-
-#[test]
 fn the_last_name_in_the_records_is_a_persons_unless_a_fork_copied_it() {
     let named = |id: &str, name: &str| {
         let name = json!({"type": "thread_name_updated", "thread_id": id, "thread_name": name});
@@ -319,7 +279,7 @@ fn the_last_name_in_the_records_is_a_persons_unless_a_fork_copied_it() {
 }
 
 fn names(path: &Path) -> Vec<(String, Title)> {
-    let Look::Names(named) = Codex.look(path).unwrap() else {
+    let Look::Names(named) = Codex.look(path, &Round::default()).unwrap() else {
         panic!("no names");
     };
     let named = named.into_iter();
@@ -383,7 +343,10 @@ fn a_database_without_threads_says_so() {
     let path = home.path("state_5.sqlite");
     let database = rusqlite::Connection::open(&path).unwrap();
     database.execute_batch("CREATE TABLE other (id)").unwrap();
-    let error = Codex.look(&path).unwrap_err().to_string();
+    let error = Codex
+        .look(&path, &Round::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("not known yet"), "{error}");
 }
 

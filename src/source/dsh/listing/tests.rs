@@ -9,6 +9,7 @@ use super::super::tests::{HEADER, answer, home_with_cache, torn, user, user_of};
 use super::super::{Adapter, Dsh, Look};
 use super::*;
 use crate::session::Title;
+use crate::source::Round;
 
 #[test]
 fn the_environment_tells_where_it_keeps_its_sessions() {
@@ -100,7 +101,7 @@ fn a_session_is_located_by_the_name_of_its_folder() {
 }
 
 fn look(path: &Path) -> Listed {
-    let Look::Sessions(listed) = Dsh.look(path).unwrap() else {
+    let Look::Sessions(listed) = Dsh.look(path, &Round::default()).unwrap() else {
         panic!("no sessions");
     };
     assert_eq!(listed.len(), 1);

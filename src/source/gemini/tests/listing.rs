@@ -10,7 +10,7 @@ use crate::session::Millis;
 use crate::source::{Kind, Listed, SourceNotice};
 
 fn look(path: &Path) -> Listed {
-    let Look::Sessions(mut listed) = Gemini.look(path).unwrap() else {
+    let Look::Sessions(mut listed) = Gemini.look(path, &Round::default()).unwrap() else {
         panic!("no session");
     };
     assert_eq!(listed.len(), 1);
@@ -269,7 +269,7 @@ fn a_file_cut_anywhere_can_be_looked_at() {
         for at in (0..bytes.len()).step_by(7) {
             for part in [&bytes[..at], &bytes[at..]] {
                 fs::write(&path, part).unwrap();
-                assert!(Gemini.look(&path).is_ok());
+                assert!(Gemini.look(&path, &Round::default()).is_ok());
             }
         }
     }

@@ -8,6 +8,7 @@ use super::super::tests::{DONE, Storage, USER, said};
 use super::super::{Adapter, Look, Opencode};
 use super::*;
 use crate::session::Title;
+use crate::source::Round;
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
     let variables = variables.iter();
@@ -110,7 +111,7 @@ fn a_database_changes_when_its_log_does() {
 }
 
 fn look(path: &Path) -> Vec<Listed> {
-    let Look::Sessions(mut listed) = Opencode.look(path).unwrap() else {
+    let Look::Sessions(mut listed) = Opencode.look(path, &Round::default()).unwrap() else {
         panic!("no sessions");
     };
     listed.sort_by(|a, b| a.native_id.cmp(&b.native_id));
@@ -197,10 +198,13 @@ fn a_database_of_another_form_says_so() {
     connection
         .execute_batch("ALTER TABLE message RENAME COLUMN session_id TO owner")
         .unwrap();
-    let error = Opencode.look(&path).unwrap_err().to_string();
+    let error = Opencode
+        .look(&path, &Round::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("not known yet"), "{error}");
     connection.execute_batch("DROP TABLE part").unwrap();
-    let error = Opencode.look(&path).unwrap_err();
+    let error = Opencode.look(&path, &Round::default()).unwrap_err();
     assert_eq!(error.code(), "SOURCE_UNKNOWN_FORMAT");
 }
 

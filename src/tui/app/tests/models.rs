@@ -7,6 +7,9 @@ use crate::runtime::{Asked, Destination, Offer, Offered};
 use crate::tui::keymap::Layer;
 use crate::tui::testing::HOSTILE;
 
+/// A server told all that it has.
+const TOLD: Asked = Asked::Told { lacks: None };
+
 /// A model with its window and its prices.
 type Known<'a> = (&'a str, Option<u64>, Option<(f64, f64)>);
 
@@ -71,7 +74,7 @@ pub(super) fn at_first() -> Vec<Offered> {
 }
 
 fn told(models: &[Known<'_>]) -> Done {
-    let told = offered("ollama", Access::NotNeeded, Asked::Told, models);
+    let told = offered("ollama", Access::NotNeeded, TOLD, models);
     Done::ModelsTold(Box::new(told))
 }
 
@@ -419,6 +422,24 @@ fn begins_after(chosen: Option<Chosen>) -> String {
 #[test]
 fn a_new_session_begins_with_the_model_of_the_settings() {
     assert_eq!(begins_after(None), "offline/offline");
+}
+
+#[test]
+fn what_a_server_could_not_tell_stands_below_the_models_that_it_told_of() {
+    let mut bench = Bench::new();
+    bench.press("Ctrl-L");
+    bench.models(Done::Models(at_first()));
+    let lacks = Some("the window of 1 model is not known: it is broken".to_owned());
+    bench.models(Done::ModelsTold(Box::new(offered(
+        "ollama",
+        Access::NotNeeded,
+        Asked::Told { lacks },
+        &[("broken", None, None)],
+    ))));
+    let screen = bench.screen_at(100, 30);
+    assert!(screen.contains("ollama/broken"), "{screen}");
+    let why = "ollama: the window of 1 model is not known: it is broken";
+    assert!(screen.contains(why), "{screen}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chat::testing::{asked, disk_full, text};
+use crate::model::{Chosen, Delta, RequestConfig, Waiting};
 use crate::tui::keymap::Layer;
 
 /// A message is logged, and the model was asked.
@@ -392,4 +393,49 @@ fn what_is_under_way_when_the_program_ends_is_called_off_and_kept() {
         ]
     ));
     assert!(bench.app.is_writing());
+}
+
+#[test]
+fn that_a_model_is_asked_again_is_told_until_its_answer_begins() {
+    let begins: [fn(crate::chat::Generation) -> ChatEvent; 3] = [
+        |asked| text(asked, "so"),
+        |asked| ChatEvent::Delta(asked, Delta::Reasoning("hm".to_owned())),
+        |asked| ChatEvent::AnswerEnded(asked, None),
+    ];
+    for begins in begins {
+        let mut bench = Bench::with(ReviewPolicy::Never);
+        let asked = asked_model(&mut bench);
+        let waiting = Delta::Waiting(Waiting {
+            attempt: 1,
+            wait: std::time::Duration::from_secs(1),
+            code: "MODEL_RATE_LIMITED",
+            why: "too many requests".to_owned(),
+        });
+        bench.chat(ChatEvent::Delta(asked, waiting));
+        assert!(bench.screen().contains("asking again in 1 s"));
+        bench.chat(begins(asked));
+        let screen = bench.screen();
+        assert!(!screen.contains("asking again"), "{screen}");
+    }
+}
+
+#[test]
+fn what_an_estimate_refused_says_how_it_goes_and_enter_sends_it() {
+    let mut bench = Bench::with(ReviewPolicy::Never);
+    bench.chat(ChatEvent::UseModel(Chosen {
+        context_window: Some(20),
+        ..Chosen::from(RequestConfig::plain("own", "small"))
+    }));
+    bench.type_text("far too long for a model as small as this one is");
+    bench.press("Enter");
+    let screen = bench.screen_at(280, 24);
+    assert!(
+        screen.contains("that is an estimate: the same once more is sent all the same"),
+        "{screen}"
+    );
+    assert!(screen.contains("[CHAT_TOO_LONG]"), "{screen}");
+    bench.press("Enter");
+    assert_eq!(bench.text(), "");
+    bench.log();
+    asked(&bench.effects());
 }

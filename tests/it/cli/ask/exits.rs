@@ -26,6 +26,62 @@ fn torn() -> Vec<Step> {
     ok(framed(API, &text, "\n"))
 }
 
+/// The answer's text, and then words that tell no reason.
+fn ended_by_an_error() -> Vec<Step> {
+    let (mut events, _) = super::answer(API);
+    events.push(r#"{"error":{"message":"\u001b[31mupstream fell over"}}"#);
+    ok(framed(API, &events, "\n"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn the_words_of_an_error_in_the_middle_are_told_and_do_nothing_to_a_terminal() {
+    let (place, _server) = served(API, vec![ended_by_an_error()]).await;
+    let ended = place.ask(&["hello"]);
+    let told = "gave no whole answer: ␛[31mupstream fell over; ask again for a whole one";
+    assert!(ended.err.contains(told), "{}", ended.err);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_is_too_long_by_an_estimate_goes_when_that_is_wanted() {
+    let (place, server) = served(API, vec![whole(API)]).await;
+    let settings = std::fs::read_to_string(place.path("home/config.toml")).unwrap();
+    let window = "[providers.local.models.m]\ncontext-window = 100\n";
+    place.write("home/config.toml", settings + window);
+    let long = "word ".repeat(200);
+    let ended = place.ask(&[&long]);
+    assert_eq!(ended.code, Some(7), "{}", ended.err);
+    assert!(ended.err.contains("--send-anyway"), "{}", ended.err);
+    assert!(server.received().is_empty());
+    let ended = place.ask(&["--send-anyway", &long]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(ended.answer(), TEXT);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_session_whose_provider_is_gone_goes_on_with_the_model_of_the_settings() {
+    let (place, server) = served(API, vec![whole(API), whole(API)]).await;
+    let id = place.ask(&["hello"]).session_id();
+    let settings = super::provider("new", API, &server.url);
+    place.write("home/config.toml", format!("model = \"new/n\"\n{settings}"));
+    let ended = place.ask(&["--json", "--session", &id, "and then?"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let notices = ended.events_of("notice");
+    let told = notices[0]["message"].as_str().unwrap();
+    assert!(told.starts_with("local/m answered here last"), "{told}");
+    assert_eq!(ended.events_of("request")[0]["model"], "n");
+
+    place.write("home/config.toml", "");
+    let ended = place.ask(&["--session", &id, "and then?"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(
+        ended.err.contains("new/n answered here last"),
+        "{}",
+        ended.err
+    );
+    let gone = place.ask(&["--session", &id, "--model", "local/m", "hello"]);
+    assert!(gone.err.contains("[NO_ADAPTER]"), "{}", gone.err);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn each_way_to_end_has_its_exit_code_and_its_code() {
     let limited = || refusing("429 Slow", "retry-after: 0\r\n", "slow down");
@@ -42,6 +98,7 @@ async fn each_way_to_end_has_its_exit_code_and_its_code() {
         ),
         (vec![refusing("402 Pay", "", "")], 4, "MODEL_QUOTA", ""),
         (vec![torn()], 5, "MODEL_STREAM_ENDED", TEXT),
+        (vec![ended_by_an_error()], 5, "MODEL_STREAM_ENDED", TEXT),
         (vec![finished("content_filter")], 6, "MODEL_REFUSED", TEXT),
         (
             vec![refusing("400 Bad", "", "maximum context length is 8")],

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ibid::library::{Found, LogFiles, ToolLogs};
-use ibid::source::{Databases, Environment, adapters, detect};
+use ibid::source::{Environment, Round, adapters, detect};
 use ibid::tool::Tool;
 use peak_alloc::PeakAlloc;
 use rustix::time::{ClockId, clock_gettime};
@@ -199,7 +199,7 @@ fn read(tool: Tool, home: &Path) {
                 assert!(read.capture == again.capture, "the same is read twice");
             }
         }
-        let _ = logs.captures(&log.file, &ids, &Databases::default());
+        let _ = logs.captures(&log.file, &ids, &Round::default());
     }
     for path in contents(home).keys() {
         let (read, captured) = (detect::read_file(path), detect::capture_file(path));

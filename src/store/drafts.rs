@@ -5,7 +5,7 @@
 //! draft whose program is gone can be found again. With no draft to keep, the
 //! lock file goes too.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub struct DraftFile {
     id: SessionId,
     cwd: Option<String>,
     home: Home,
-    _lock: File,
+    _lock: files::Lock,
 }
 
 /// A draft as it is kept.

@@ -15,9 +15,22 @@ pub(crate) fn private() -> OpenOptions {
     options
 }
 
+/// A file that is locked as long as this lives.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    /// Closing the file is not enough: a program that is being started holds
+    /// it for a moment too.
+    fn drop(&mut self) {
+        // Closing it lets go of it all the same.
+        let _ = self.0.unlock();
+    }
+}
+
 /// Locks a file, which is made where there is none; `None` when somebody else
 /// holds it. Whoever holds it may remove it.
-pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
+pub(super) fn lock(path: &Path) -> io::Result<Option<Lock>> {
     loop {
         let mut options = private();
         let file = options
@@ -26,7 +39,7 @@ pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
             .truncate(false)
             .open(path)?;
         match file.try_lock() {
-            Ok(()) if is_at(&file, path)? => return Ok(Some(file)),
+            Ok(()) if is_at(&file, path)? => return Ok(Some(Lock(file))),
             // Removed between opening and locking it: others would lock
             // another file of that name.
             Ok(()) => {}
@@ -101,4 +114,22 @@ pub(super) fn sync_dir(path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_given_up_is_free_though_a_child_still_holds_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let held = lock(&path).unwrap().unwrap();
+        assert!(lock(&path).unwrap().is_none());
+        let inherited = held.0.try_clone().unwrap();
+        drop(held);
+        assert!(lock(&path).unwrap().is_some());
+        drop(inherited);
+    }
 }

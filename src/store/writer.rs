@@ -26,7 +26,7 @@ pub struct SessionWriter {
     damage: Option<Damage>,
     path: PathBuf,
     log: Log,
-    _lock: File,
+    _lock: files::Lock,
 }
 
 impl SessionWriter {
@@ -293,7 +293,7 @@ fn create_whole(path: &Path, bytes: &[u8]) -> io::Result<File> {
 }
 
 /// Takes the one lock of a session.
-fn lock(home: &Home, id: &SessionId) -> Result<File, StoreError> {
+fn lock(home: &Home, id: &SessionId) -> Result<files::Lock, StoreError> {
     let path = home.lock_file(id);
     files::lock(&path)
         .map_err(|cause| StoreError::io("lock", &path, cause))?

@@ -183,7 +183,7 @@ fn read(tool: Tool, home: &Path) {
     for log in found.logs {
         assert_eq!(logs.find(&log.file).as_ref(), Some(&log), "found again");
         let _ = logs.header(&log.file);
-        let Ok(Some(looked)) = logs.look(&log.file, Some(log.stamp)) else {
+        let Ok(Some(looked)) = logs.look(&log.file, Some(log.stamp), &Round::default()) else {
             continue;
         };
         let Found::Sessions(sessions) = looked.found else {
@@ -199,7 +199,7 @@ fn read(tool: Tool, home: &Path) {
                 assert!(read.capture == again.capture, "the same is read twice");
             }
         }
-        let _ = logs.captures(&log.file, &ids, &Round::default());
+        let _ = logs.said(&log.file, &ids, &Round::default());
     }
     for path in contents(home).keys() {
         let (read, captured) = (detect::read_file(path), detect::capture_file(path));

@@ -199,7 +199,7 @@ fn review(runtime: &tokio::runtime::Runtime) -> Screen {
 }
 
 fn main() {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let runtime = ibid::runtime::executor().unwrap();
     let cases: [(&str, &dyn Fn() -> Screen); 5] = [
         ("resume 10,000 messages of 1 KB, scroll back", &resumed),
         ("stream 5,000 deltas/s into 10,000 messages", &streaming),

@@ -37,7 +37,7 @@ use ibid::model::{
 };
 use ibid::reference::ports::ModelRoute;
 use ibid::reference::{ReferenceConfig, ReferenceSettings};
-use ibid::runtime::{Done, Job, Runtime, Services, begin};
+use ibid::runtime::{Done, Job, Runtime, Services, begin, executor};
 use ibid::session::{Message, Millis, Session};
 use ibid::store::Home;
 use ibid::tui::app::{Cmd, Msg};
@@ -58,7 +58,7 @@ const EARLIER_TURNS: usize = 150;
 const TURNS: usize = 20;
 
 fn main() -> Result<()> {
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = executor()?;
     for (name, pace) in [("all at once", Pace::Whole), ("one by one", Pace::Events)] {
         raw_stream(&runtime, name, pace)?;
     }

@@ -27,14 +27,16 @@ pub(crate) mod testing;
 mod tests;
 mod titling;
 mod unfinished;
+mod waiting;
 mod window;
 
 use std::sync::Arc;
 
+pub use answer::NO_ANSWER;
 use answer::{Answer, Unsaved};
 pub use branches::{Branch, branches, leaves};
 use compaction::Compaction;
-pub use compaction::{COMPACT_END, COMPACT_START, is_of_summary};
+pub use compaction::{COMPACT_END, COMPACT_START, KEPT, is_of_summary};
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use fitting::Refused;
 use keeping::Keeping;

@@ -240,9 +240,7 @@ const SIGXFSZ: i32 = 25;
 
 /// Runs async work to its end.
 fn block_on<T>(work: impl Future<Output = T>) -> Result<T, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
+    let runtime = crate::runtime::executor()
         .map_err(|error| CliError::new("NO_THREADS", format!("can't start: {error}")))?;
     let outcome = runtime.block_on(async {
         // A file that may not grow further is an error to be told, and would

@@ -23,6 +23,7 @@ pub mod reference;
 pub mod runtime;
 mod sanitize;
 pub mod session;
+mod signals;
 pub mod source;
 pub mod stamp;
 pub mod store;

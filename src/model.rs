@@ -109,7 +109,7 @@ pub struct Waiting {
     pub wait: Duration,
     /// The stable code of what went wrong.
     pub code: &'static str,
-    /// What went wrong, for people.
+    /// What went wrong, for people, who need do nothing about it.
     pub why: String,
 }
 
@@ -175,6 +175,15 @@ pub trait Provider: Send + Sync {
     /// How it stands with its key, without getting it. May read a file.
     fn access(&self) -> Access {
         Access::NotNeeded
+    }
+
+    /// Gets its key, if it needs one, so that a request finds it there. Asks no
+    /// server.
+    ///
+    /// # Errors
+    /// `MODEL_KEY` where there is none, and that of settings which can't be used.
+    fn get_key(&self) -> BoxFuture<'_, Result<(), ModelError>> {
+        Box::pin(ready(Ok(())))
     }
 
     /// How a model of it is asked, as the settings are now. Asks nobody.

@@ -131,6 +131,19 @@ impl Services {
     }
 }
 
+/// What async work runs on: one thread beside the caller's. What takes long
+/// runs on threads of its own, and what comes from a server is not passed from
+/// one core to another on its way.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn executor() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+}
+
 /// Runs jobs. Dropping it ends them.
 pub struct Runtime {
     services: Services,

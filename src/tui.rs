@@ -48,6 +48,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 use crate::chat::KeptDraft;
 use crate::runtime::{Done, Runtime};
 use crate::session::{Millis, Session};
+use crate::signals::Ends;
 
 /// The least time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
@@ -62,6 +63,8 @@ const SETTLE: Duration = Duration::from_millis(5);
 pub struct Ended {
     /// Whether the terminal failed.
     pub terminal: io::Result<()>,
+    /// The signal that ended it; `None` where the person did.
+    pub signal: Option<i32>,
     /// What could not be kept, in words, for whoever reads the terminal then.
     pub unsaved: Vec<String>,
 }
@@ -86,18 +89,24 @@ pub async fn run(
     };
     drop(done);
     unsaved.extend(farewell::finish(&app, runtime).await);
-    Ended { terminal, unsaved }
+    let signal = terminal.as_ref().ok().copied().flatten();
+    Ended {
+        terminal: terminal.map(drop),
+        signal,
+        unsaved,
+    }
 }
 
 /// The loop: waits for something to happen, lets the state take it, and draws
-/// at most once a frame.
+/// at most once a frame. Gives the signal that ended it, if one did.
 async fn drive(
     app: &mut App,
     screen: &mut Screen,
     runtime: &mut Runtime,
     done: &mut mpsc::Receiver<Done>,
-) -> io::Result<()> {
-    let mut ends = Ends::listen()?;
+) -> io::Result<Option<i32>> {
+    let mut ends = Ends::listen(&ENDING)?;
+    let _kept_from_ending = FOR_THE_EDITOR.map(signal);
     let mut stops = signal(STOP)?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -108,11 +117,11 @@ async fn drive(
     loop {
         let msg = tokio::select! {
             biased;
-            () = ends.recv() => return Ok(()),
+            number = ends.recv() => return Ok(Some(number)),
             Some(()) = stops.recv() => None,
             key = keys.next() => match key {
                 Some(event) => Some(Msg::Terminal(event?)),
-                None => return Ok(()),
+                None => return Ok(None),
             },
             () = sleep_until(drawn + FRAME), if dirty => {
                 draw(app, screen)?;
@@ -133,7 +142,7 @@ async fn drive(
         for cmd in cmds {
             match cmd {
                 Cmd::Job(job) => runtime.run(job),
-                Cmd::Quit => return Ok(()),
+                Cmd::Quit => return Ok(None),
                 outside => {
                     // The event stream would read what is typed there.
                     drop(keys);
@@ -153,34 +162,10 @@ async fn drive(
 const STOP: SignalKind = SignalKind::from_raw(Signal::TSTP.as_raw());
 
 /// The signals that end the program.
-struct Ends {
-    terminate: tokio::signal::unix::Signal,
-    hangup: tokio::signal::unix::Signal,
-    /// What is pressed in the external editor is meant for it alone. The keys
-    /// of the screen itself send no signals.
-    _kept_from_ending: [tokio::signal::unix::Signal; 2],
-}
-
-impl Ends {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-            _kept_from_ending: [
-                signal(SignalKind::interrupt())?,
-                signal(SignalKind::quit())?,
-            ],
-        })
-    }
-
-    /// Waits for one of them.
-    async fn recv(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
-        }
-    }
-}
+const ENDING: [SignalKind; 2] = [SignalKind::terminate(), SignalKind::hangup()];
+/// What is pressed in the external editor is meant for it alone. The keys of
+/// the screen itself send no signals.
+const FOR_THE_EDITOR: [SignalKind; 2] = [SignalKind::interrupt(), SignalKind::quit()];
 
 /// Does what needs the terminal as it was.
 fn go_outside(

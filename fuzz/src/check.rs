@@ -180,10 +180,11 @@ fn read(tool: Tool, home: &Path) {
     let adapter = adapters().find(|adapter| adapter.tool() == tool);
     let logs = ToolLogs::new(adapter.expect("a tool"), &environment);
     let found = logs.scan(&Default::default()).expect("a scan");
+    let round = Round::default();
     for log in found.logs {
         assert_eq!(logs.find(&log.file).as_ref(), Some(&log), "found again");
         let _ = logs.header(&log.file);
-        let Ok(Some(looked)) = logs.look(&log.file, Some(log.stamp), &Round::default()) else {
+        let Ok(Some(looked)) = logs.look(&log.file, Some(log.stamp), &round) else {
             continue;
         };
         let Found::Sessions(sessions) = looked.found else {
@@ -199,7 +200,7 @@ fn read(tool: Tool, home: &Path) {
                 assert!(read.capture == again.capture, "the same is read twice");
             }
         }
-        let _ = logs.said(&log.file, &ids, &Round::default());
+        let _ = logs.said(&log.file, &ids, &round);
     }
     for path in contents(home).keys() {
         let (read, captured) = (detect::read_file(path), detect::capture_file(path));

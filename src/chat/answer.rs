@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::TURN_END;
 use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, RequestHeader};
+use crate::figures;
 use crate::model::{Delta, FinishReason, ModelError, Usage, Waiting};
 use crate::reference::ports::ModelRoute;
 use crate::session::{Block, Entry, Event, Message, MessageKind, Payload, Role, Seq, Source};
@@ -107,10 +108,10 @@ impl Answer {
 
 /// Says that the model is asked again after a while.
 pub(super) fn waits(waiting: &Waiting) -> Effect {
-    let seconds = waiting.wait.as_secs_f64().ceil();
+    let wait = figures::wait(waiting.wait);
     let why = &waiting.why;
     Effect::Say(Notice::Waiting(format!(
-        "{why}; asking again in {seconds} s (Esc stops)"
+        "{why}; asking again in {wait} (Esc stops)"
     )))
 }
 
@@ -169,16 +170,21 @@ impl Chat {
         match error {
             // A message without text would be refused when it is sent again.
             None if received.text.trim().is_empty() => {
-                let mut effects = vec![Effect::Say(Notice::Info(
-                    "the model ended its turn without an answer".to_owned(),
-                ))];
-                effects.extend(self.save_answer(received, &Outcome::Interrupted));
+                let told = "the model ended its turn without an answer".to_owned();
+                let mut effects = vec![Effect::Say(Notice::Info(told.clone()))];
+                effects.extend(self.take_back_waiting());
+                let failure = Failure {
+                    code: NO_ANSWER.to_owned(),
+                    message: told,
+                };
+                effects.extend(self.save_answer(received, &Outcome::Failed(failure)));
                 effects
             }
             None => self.save_answer(received, &Outcome::Complete),
             Some(error) => {
                 let failure = Failure::from(&error);
                 let mut effects = vec![Effect::Say(Notice::Failed(failure.clone()))];
+                effects.extend(self.take_back_waiting());
                 effects.extend(self.save_answer(received, &Outcome::Failed(failure)));
                 effects
             }
@@ -224,6 +230,9 @@ impl Chat {
         end.insert("outcome".to_owned(), outcome.word().into());
         if let Some(finish) = received.finish {
             end.insert(FINISH.to_owned(), finish.as_str().into());
+        }
+        if let Outcome::Failed(failure) = outcome {
+            end.insert("error".to_owned(), json!({"code": failure.code}));
         }
         entries.push(Payload::log_only(TURN_END, Value::Object(end)).into());
         self.save(Unsaved {
@@ -322,6 +331,9 @@ impl Chat {
         effects
     }
 }
+
+/// The code of an answer that is whole and has no text.
+pub const NO_ANSWER: &str = "NO_ANSWER";
 
 /// How an answer came to its end.
 enum Outcome {

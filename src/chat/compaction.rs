@@ -14,6 +14,7 @@ use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice};
 use super::{RequestHeader, View, log};
 use crate::model::{Delta, FinishReason, ModelError, Purpose};
 use crate::session::{Entry, Event, Payload};
+pub use instruction::KEPT;
 use plan::Plan;
 
 /// The event that begins a compaction.
@@ -247,7 +248,11 @@ impl Chat {
 
     /// Puts the summary in place of what it stands for.
     fn save_summary(&mut self, job: Job, received: Received) -> Vec<Effect> {
-        let checkpoint = Payload::user(instruction::checkpoint(&job.id, &received.text));
+        let checkpoint = Payload::user(instruction::checkpoint(
+            &job.id,
+            &received.text,
+            job.plan.kept,
+        ));
         let mut end = Map::new();
         end.insert(COMPACTION_ID.to_owned(), job.id.clone().into());
         end.insert("outcome".to_owned(), "complete".into());

@@ -27,13 +27,21 @@ pub(super) enum Wanted {
     Summary,
 }
 
-/// What was not asked, of which model, as an estimate says that it is too long.
-pub(super) type Refused = (Wanted, ModelRoute);
+/// What was not asked, as an estimate says that it is too long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    wanted: Wanted,
+    route: ModelRoute,
+    /// How long all of the request was: on another branch the same words ask
+    /// for another thing.
+    tokens: u64,
+}
 
 /// A request that is longer than the model takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TooLong {
     message: String,
+    tokens: u64,
     /// By what the model counted itself it would not be.
     is_estimate: bool,
 }
@@ -59,7 +67,11 @@ impl Chat {
         if !too_long.is_estimate {
             return Some(Notice::Failed(failure));
         }
-        let now = (wanted, self.chosen.config.route());
+        let now = Refused {
+            wanted,
+            route: self.chosen.config.route(),
+            tokens: too_long.tokens,
+        };
         if self.despite_estimates || before.as_ref() == Some(&now) {
             return None;
         }
@@ -87,8 +99,8 @@ impl Chat {
         };
         let message = format!(
             "this would send about {} tokens of the {} that model {:?} takes, with {} for \
-                 its answer; {cite_less}, compact the session (/compact), or choose a model \
-                 with a larger window (Ctrl-L)",
+                 its answer; {cite_less}, compact the session with /compact in the chat, or \
+                 choose a model with a larger window",
             thousands(count.all()),
             thousands(window),
             self.chosen.config.model,
@@ -96,6 +108,7 @@ impl Chat {
         );
         Some(TooLong {
             message,
+            tokens: count.all(),
             is_estimate: count.reported <= room,
         })
     }
@@ -124,6 +137,7 @@ impl Chat {
         );
         Some(TooLong {
             message,
+            tokens: count.all(),
             is_estimate: count.reported <= window,
         })
     }

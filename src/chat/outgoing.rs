@@ -261,7 +261,7 @@ impl Chat {
 
     /// Sends a message, or lets it wait for what is under way. What a
     /// person looked at may have grown old: it is checked once more.
-    fn depart(&mut self, draft: Draft, step: Arc<Step>, reviewed: bool) -> Vec<Effect> {
+    pub(super) fn depart(&mut self, draft: Draft, step: Arc<Step>, reviewed: bool) -> Vec<Effect> {
         if self.answer.is_under_way() || self.compaction.is_under_way() {
             self.outgoing = Outgoing::Waiting { draft, step };
             return Vec::new();
@@ -276,18 +276,6 @@ impl Chat {
             return vec![Effect::Recheck(generation, step)];
         }
         self.log_message(draft, step)
-    }
-
-    /// Sends what waited for the answer or the compaction that has just ended.
-    pub(super) fn release_waiting(&mut self) -> Vec<Effect> {
-        match std::mem::take(&mut self.outgoing) {
-            // Time has passed since it was prepared, looked at or not.
-            Outgoing::Waiting { draft, step, .. } => self.depart(draft, step, true),
-            other => {
-                self.outgoing = other;
-                Vec::new()
-            }
-        }
     }
 
     pub(super) fn rechecked(
@@ -463,7 +451,7 @@ impl Chat {
 }
 
 /// The draft goes back, and what was saved for it goes away.
-fn give_up(draft: Draft, step: &Step) -> Vec<Effect> {
+pub(super) fn give_up(draft: Draft, step: &Step) -> Vec<Effect> {
     let mut effects = vec![Effect::RestoreDraft(draft)];
     effects.extend(discard(step));
     effects

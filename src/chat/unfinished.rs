@@ -57,6 +57,8 @@ struct Turn {
     /// How it came to its end, where the log tells, and why the model ended it.
     outcome: Option<&'static str>,
     finish: Option<Value>,
+    /// What ended it, where that was an error.
+    error: Option<Value>,
 }
 
 impl Turn {
@@ -87,6 +89,7 @@ impl Turn {
             }
             ATTEMPT if !is_of_summary(data) && is_its_own() => {
                 self.outcome = Some(outcome_of(data));
+                self.error = data.get("error").cloned();
             }
             _ => {}
         }
@@ -98,6 +101,7 @@ impl Turn {
         let outcome = self.outcome.unwrap_or("interrupted");
         end.insert("outcome".to_owned(), outcome.into());
         end.extend(self.finish.map(|finish| (FINISH.to_owned(), finish)));
+        end.extend(self.error.map(|error| ("error".to_owned(), error)));
         let end = Payload::log_only(TURN_END, Value::Object(end));
         let is_told = self.outcome.is_some();
         if is_told || self.text.is_empty() && self.reasoning.is_empty() {

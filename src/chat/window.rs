@@ -106,7 +106,7 @@ impl Chat {
         let was_told = std::mem::replace(&mut self.is_crowded, share >= CROWDED);
         (self.is_crowded && !was_told).then(|| {
             Effect::Say(Notice::Info(format!(
-                "{share}% of the window is used: /compact makes room"
+                "{share}% of the window is used: /compact in the chat makes room"
             )))
         })
     }

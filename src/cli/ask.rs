@@ -73,8 +73,14 @@ fn route(written: &str) -> Result<ModelRoute, String> {
 
 pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let outcome = ask(args, out);
-    if let Err(CliError::Failed { code, message, .. }) = &outcome
+    // Wrong arguments are no event: most of them are known before any event is.
+    if let Err(CliError::Failed {
+        code,
+        message,
+        exit,
+    }) = &outcome
         && out.is_json()
+        && *exit != exit::USAGE
     {
         out.json(&json!({"type": "error", "code": code, "message": message}))?;
     }
@@ -100,7 +106,7 @@ fn ask(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let (slot, draft_file, mut notes) = place(&home, id.as_ref())?;
     let (route, gone) = chosen(args.model.as_ref(), &slot.session(), &models, &config);
     notes.extend(gone);
-    models.provider(&route.provider)?;
+    let provider = models.provider(&route.provider)?;
     let services = Services::new(home, library, models, config.references.clone());
     let chosen = services.models.choose(&route);
     let mut voice = Voice::new(out);
@@ -109,7 +115,7 @@ fn ask(args: &Args, out: &mut Output) -> Result<(), CliError> {
     }
     super::block_on(async {
         let turn = Turn::start(services, slot, draft_file, chosen, args.send_anyway, voice)?;
-        turn.run(draft).await
+        turn.run(draft, &*provider).await
     })?
 }
 

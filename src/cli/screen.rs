@@ -46,13 +46,19 @@ pub(super) struct Start {
 /// Says what to run instead where no screen can be opened.
 #[cfg(feature = "tui")]
 pub(super) fn require_terminal() -> Result<(), CliError> {
-    if crate::tui::is_interactive() {
+    let what = if !crate::tui::is_interactive() {
+        "the chat needs a terminal"
+    } else if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        "the chat draws on the whole screen, and TERM=dumb says that this terminal can't"
+    } else {
         return Ok(());
-    }
+    };
     Err(CliError::new(
         "NO_TERMINAL",
-        "the chat needs a terminal; without one there are `ibid demo --print`, \
-         `ibid candidates` and `ibid prepare` (see `ibid --help`)",
+        format!(
+            "{what}; without a screen there are `ibid ask`, `ibid demo --print`, \
+             `ibid candidates` and `ibid prepare` (see `ibid --help`)"
+        ),
     ))
 }
 
@@ -61,7 +67,7 @@ pub(super) fn require_terminal() -> Result<(), CliError> {
 pub(super) fn require_terminal() -> Result<(), CliError> {
     Err(CliError::new(
         "NO_SCREEN",
-        "this build has no screen; build it with the feature `tui`, or run `ibid demo --print`, \
+        "this build has no screen; build it with the feature `tui`, or run `ibid ask`, `ibid demo --print`, \
          `ibid candidates` or `ibid prepare` (see `ibid --help`)",
     ))
 }
@@ -94,7 +100,18 @@ pub(super) fn open_with(services: Services, start: Start) -> Result<(), CliError
     let failed = ended.terminal.err();
     let code = match failed {
         Some(_) => "TERMINAL",
-        None if ended.unsaved.is_empty() => return Ok(()),
+        None if ended.unsaved.is_empty() => {
+            let ended = ended.signal.map(|number| {
+                CliError::cancelled(
+                    number,
+                    format!(
+                        "the screen was ended by signal {number}; the draft and what came of an \
+                         answer are kept"
+                    ),
+                )
+            });
+            return ended.map_or(Ok(()), Err);
+        }
         None => "NOT_SAVED",
     };
     let words: Vec<String> = failed

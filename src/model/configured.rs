@@ -124,6 +124,13 @@ impl Provider for Configured {
         Access::of(self.key.as_ref().map(|key| &*key.0))
     }
 
+    fn get_key(&self) -> BoxFuture<'_, Result<(), ModelError>> {
+        match &self.server {
+            Ok(server) => server.get_key(),
+            Err(error) => Box::pin(ready(Err(error.clone()))),
+        }
+    }
+
     fn config(&self, model: &str) -> RequestConfig {
         match &self.server {
             Ok(server) => server.config_of(&self.info(model)),

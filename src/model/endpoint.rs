@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::prompt::merge;
-use super::{KeyError, KeyStanding, ModelInfo};
+use super::{KeyError, KeyStanding, ModelError, ModelInfo};
 use crate::reference::Cause;
 
 /// The wire formats.
@@ -207,6 +207,21 @@ impl Endpoint {
 }
 
 impl Endpoint {
+    /// Its key; `None` where it needs none.
+    ///
+    /// # Errors
+    /// `MODEL_KEY` where it needs one and there is none.
+    pub(crate) async fn get_key(&self) -> Result<Option<SecretString>, ModelError> {
+        let Some(source) = &self.key else {
+            return Ok(None);
+        };
+        let key = source.key().await.map_err(|cause| ModelError::Key {
+            provider: self.name.clone(),
+            cause,
+        });
+        key.map(Some)
+    }
+
     /// The largest window that its server sets up unless more is asked for one
     /// model; `None` where the server sets up what the model has.
     pub(crate) fn most_window(&self) -> Option<u64> {

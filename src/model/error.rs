@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::figures;
 use crate::reference::Cause;
 
 /// Why a model can't be looked up, or gave no whole answer.
@@ -36,8 +37,8 @@ pub enum ModelError {
     },
     /// The answer stopped coming before its end.
     #[error(
-        "the answer of model {model:?} ({provider:?}) broke off before its end; \
-         ask again for a whole one"
+        "the answer of model {model:?} ({provider:?}) broke off before its end; {}",
+        WHOLE_ONE
     )]
     StreamEnded {
         /// The provider's name.
@@ -260,11 +261,32 @@ impl ModelError {
             Self::Failed { .. } => "MODEL_FAILED",
         }
     }
+
+    /// What happened, for somebody who need not ask again, as that is done for
+    /// them.
+    #[must_use]
+    pub fn without_asking_again(&self) -> String {
+        let whole = self.to_string();
+        let advice = match self {
+            Self::RateLimited { wait, .. } | Self::Overloaded { wait, .. } => when(*wait),
+            Self::StreamEnded { .. } => WHOLE_ONE.to_owned(),
+            Self::Network { fault, .. } if *fault == NetworkFault::Broken => {
+                fault.advice().to_owned()
+            }
+            _ => return whole,
+        };
+        let happened = whole.strip_suffix(&advice);
+        let happened = happened.and_then(|happened| happened.strip_suffix("; "));
+        happened.unwrap_or(&whole).to_owned()
+    }
 }
+
+/// What to do about an answer that broke off.
+const WHOLE_ONE: &str = "ask again for a whole one";
 
 fn when(wait: Option<Duration>) -> String {
     match wait {
-        Some(wait) => format!("ask again in {} s", wait.as_millis().div_ceil(1000)),
+        Some(wait) => format!("ask again in {}", figures::wait(wait)),
         None => "ask again later".to_owned(),
     }
 }

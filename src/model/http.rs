@@ -80,11 +80,7 @@ impl Server {
         for (_, value) in &self.endpoint.headers {
             context.redactor.add(value.expose_secret());
         }
-        if let Some(source) = &self.endpoint.key {
-            let key = source.key().await.map_err(|cause| ModelError::Key {
-                provider: context.provider.clone(),
-                cause,
-            })?;
+        if let Some(key) = self.endpoint.get_key().await? {
             context.redactor.add(key.expose_secret());
             let (name, value) = connect::key_header(&self.endpoint, &key)?;
             request = request.header(name, value);

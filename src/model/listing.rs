@@ -94,7 +94,9 @@ async fn openai(server: &Server, endpoint: &Endpoint) -> Result<Listed, ModelErr
                     model.context_window = window.or(model.context_window);
                 }
             }
-            Err(error) => lacks = without_facts(&[error.to_string()]),
+            Err(error) => {
+                lacks = Some(format!("the window that is set up is not known: {error}"));
+            }
         }
     }
     Ok(Listed { models, lacks })

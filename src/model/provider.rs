@@ -134,6 +134,10 @@ impl Provider for HttpProvider {
         Access::of(self.0.endpoint.key.as_deref())
     }
 
+    fn get_key(&self) -> BoxFuture<'_, Result<(), ModelError>> {
+        Box::pin(async { self.0.endpoint.get_key().await.map(drop) })
+    }
+
     fn config(&self, model: &str) -> RequestConfig {
         self.config_of(&self.info(model))
     }

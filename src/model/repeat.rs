@@ -34,8 +34,11 @@ impl Wrapping {
             return None;
         }
         let quoted = format!("\"{text}\"");
-        let mut places = memmem::find_iter(data.as_bytes(), &quoted);
-        let place = places.next().filter(|_| places.next().is_none())?;
+        let place = memmem::find(data.as_bytes(), quoted.as_bytes())?;
+        let behind = data.as_bytes().get(place + 1..)?;
+        if memmem::find(behind, quoted.as_bytes()).is_some() {
+            return None;
+        }
         let (before, rest) = data.split_at_checked(place + 1)?;
         Some(Self {
             kind,
@@ -104,6 +107,7 @@ mod tests {
     fn no_wrapping_is_known_where_the_text_could_be_elsewhere() {
         for (data, text) in [
             (r#"{"text":"text"}"#, "text"),
+            (r#"{"text":":"}"#, ":"),
             (r#"{"a":1,"text":"\u0061"}"#, "a"),
             (r#"{"text":"a\nb"}"#, "a\nb"),
             (r#"{"text":"b"}"#, "a"),

@@ -156,7 +156,7 @@ where
                     attempt: self.number,
                     wait,
                     code: error.code(),
-                    why: error.to_string(),
+                    why: error.without_asking_again(),
                 };
                 self.number += 1;
                 self.phase = Phase::Start(wait);

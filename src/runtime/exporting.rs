@@ -132,12 +132,7 @@ fn write(export: &Export, extension: &str, bytes: &[u8]) -> Result<PathBuf, Fail
         match write_new(path, bytes) {
             Ok(()) => return Ok(std::path::absolute(path).unwrap_or_else(|_| path.clone())),
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(cause) => {
-                return Err(failure(
-                    "EXPORT_FAILED",
-                    format!("{} can't be written: {cause}", path.display()),
-                ));
-            }
+            Err(cause) => return Err(failure("EXPORT_FAILED", unwritten(path, &cause))),
         }
     }
     let taken = candidates.first().map(|path| path.display().to_string());
@@ -150,12 +145,30 @@ fn write(export: &Export, extension: &str, bytes: &[u8]) -> Result<PathBuf, Fail
     ))
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
+/// Why a file can't be written, in words of the file that the person named.
+fn unwritten(path: &Path, cause: &io::Error) -> String {
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        let folder = folder.display();
+        return format!("there is no folder {folder} to write to; make it, or give another path");
+    }
+    let path = path.display();
+    // What wraps the system's error names a file that nobody asked for.
+    match cause.get_ref() {
+        Some(_) => format!("{path} can't be written: {}", cause.kind()),
+        None => format!("{path} can't be written: {cause}"),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;
@@ -241,6 +254,17 @@ mod tests {
         let path = folder.path().join("nowhere/out.md");
         let refused = own(&home, &export(Some(&path))).unwrap_err();
         assert_eq!(refused.code, "EXPORT_FAILED");
-        assert!(refused.message.contains("nowhere"), "{}", refused.message);
+        let told = refused.message;
+        assert!(told.starts_with("there is no folder"), "{told}");
+        assert!(told.contains("nowhere to write to"), "{told}");
+        assert!(!told.contains("nowhere/"), "{told}");
+    }
+
+    #[test]
+    fn a_folder_that_takes_no_file_is_told_without_the_name_of_one_nobody_asked_for() {
+        let cause = tempfile::NamedTempFile::new_in("/nowhere").unwrap_err();
+        let told = unwritten(Path::new("/out.md"), &cause);
+        assert!(told.starts_with("/out.md can't be written: "), "{told}");
+        assert!(!told.contains(".tmp"), "{told}");
     }
 }

@@ -46,18 +46,6 @@ pub enum StoreError {
         #[source]
         cause: io::Error,
     },
-    /// The disk or a quota is full, and a message was not stored for it. Who
-    /// wrote the message has it still.
-    #[error(
-        "no room to write {path:?}: {cause}; nothing of it was kept, and your draft still is; free some space and try again"
-    )]
-    LogFull {
-        /// The log.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        cause: io::Error,
-    },
     /// Any other failure of the disk.
     #[error("can't {action} {path:?}: {cause}")]
     Io {
@@ -162,7 +150,7 @@ impl StoreError {
             Self::NoHome => "STORE_NO_HOME",
             Self::NotADirectory { .. } => "STORE_NOT_A_DIRECTORY",
             Self::Denied { .. } => "STORE_DENIED",
-            Self::Full { .. } | Self::LogFull { .. } => "STORE_FULL",
+            Self::Full { .. } => "STORE_FULL",
             Self::Io { .. } => "STORE_IO",
             Self::UnknownSession { .. } => "SESSION_NOT_FOUND",
             Self::SessionExists { .. } => "SESSION_EXISTS",
@@ -175,15 +163,6 @@ impl StoreError {
             Self::Refused(_) => "SESSION_EVENT_REFUSED",
             Self::NotStorable { .. } => "SESSION_NOT_STORABLE",
             Self::UnknownSpill { .. } => "SPILL_NOT_FOUND",
-        }
-    }
-
-    /// A failure of the disk while a log is written: what was to be stored
-    /// goes back to whoever typed it.
-    pub(super) fn log_io(action: &'static str, path: &Path, cause: io::Error) -> Self {
-        match Self::io(action, path, cause) {
-            Self::Full { path, cause } => Self::LogFull { path, cause },
-            other => other,
         }
     }
 
@@ -206,21 +185,5 @@ impl StoreError {
                 cause,
             },
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_full_log_says_that_the_draft_is_still_there() {
-        let full = || io::Error::from(io::ErrorKind::StorageFull);
-        let path = Path::new("file");
-        let log = StoreError::log_io("write", path, full());
-        let draft = StoreError::io("write", path, full());
-        assert_eq!((log.code(), draft.code()), ("STORE_FULL", "STORE_FULL"));
-        assert!(log.to_string().contains("your draft still is"), "{log}");
-        assert!(!draft.to_string().contains("draft"), "{draft}");
     }
 }

@@ -55,7 +55,7 @@ impl SessionWriter {
                 let id = session.id().clone();
                 return Err(StoreError::SessionExists { id, path });
             }
-            Err(cause) => return Err(StoreError::log_io("create", &path, cause)),
+            Err(cause) => return Err(StoreError::io("create", &path, cause)),
         };
         let writer = Self {
             session,
@@ -182,7 +182,7 @@ impl SessionWriter {
         if lines.is_empty() {
             return Ok(());
         }
-        let failed = |cause| StoreError::log_io("write", &self.path, cause);
+        let failed = |cause| StoreError::io("write", &self.path, cause);
         if !self.log.is_untouched().map_err(failed)? {
             return Err(StoreError::ChangedOutside {
                 path: self.path.clone(),

@@ -7,7 +7,7 @@ mod choosing;
 mod citing;
 mod commanding;
 pub(super) mod composing;
-mod drawing;
+pub(super) mod drawing;
 mod keys;
 mod looking;
 mod naming;

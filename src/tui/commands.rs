@@ -114,7 +114,14 @@ pub fn read(text: &str) -> Reading<'_> {
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (word, argument) = rest.split_at_checked(end).unwrap_or((rest, ""));
     let argument = argument.trim();
-    let Some(entry) = COMMANDS.iter().find(|entry| entry.name == word) else {
+    let named = |name: &str| COMMANDS.iter().find(|entry| entry.name == name);
+    let Some(entry) = named(word) else {
+        // No path of a system begins so; what was typed behind a command that
+        // stood there still does.
+        let begins = word.split_once('/');
+        if begins.is_some_and(|(first, _)| named(first).is_some()) {
+            return Reading::Unknown(word);
+        }
         let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
         return if is_word {
             Reading::Unknown(word)
@@ -178,9 +185,16 @@ mod tests {
             Reading::Command(entry, "a new title") if entry.command == Command::Rename
         ));
         assert!(matches!(read("/renamed"), Reading::Unknown("renamed")));
-        assert!(matches!(read("/new/file"), Reading::Message));
         assert!(matches!(read(" /new"), Reading::Message));
         assert!(matches!(read("new"), Reading::Message));
+    }
+
+    #[test]
+    fn what_stands_behind_a_commands_word_makes_it_no_path() {
+        for text in ["/compact/branches", "/new/", "/help//new and more"] {
+            assert!(matches!(read(text), Reading::Unknown(_)), "{text}");
+        }
+        assert!(matches!(read("/home/new"), Reading::Message));
     }
 
     #[test]

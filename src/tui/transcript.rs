@@ -14,13 +14,14 @@ use std::sync::Arc;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
+use serde_json::Value;
 
 use super::pager::Pager;
 use super::pager::piece::{Kind, LINE_BYTES, Piece};
 use super::theme::Theme;
 use super::wrap::Wrap;
 use crate::chat::{
-    ATTEMPT, Left, Page, Places, REQUEST_HEADER, TURN_START, is_for_answer, is_of_summary,
+    ATTEMPT, Left, Page, Places, REQUEST_HEADER, TURN_END, TURN_START, is_for_answer, is_of_summary,
 };
 use crate::session::{Event, MessageKind, Payload, SessionId};
 
@@ -63,6 +64,8 @@ pub struct TranscriptState {
     /// A model was asked, and neither an answer nor the end of its turn is in
     /// the log.
     unanswered: bool,
+    /// The code of the error that such a turn ended with.
+    failed: Option<String>,
     /// Whether the last piece says so.
     says_unanswered: bool,
     follow: bool,
@@ -86,6 +89,7 @@ impl TranscriptState {
             settled: 0,
             streamed: 0,
             unanswered: false,
+            failed: None,
             says_unanswered: false,
             follow: true,
         }
@@ -145,7 +149,8 @@ impl TranscriptState {
         for event in events {
             if self.is_left_unanswered_by(event) {
                 self.places.add_beside(event.seq, self.pager.len());
-                self.pager.extend([entry::unanswered()]);
+                let failed = self.failed.take();
+                self.pager.extend([entry::unanswered(failed.as_deref())]);
             }
             let mut drawn = Drawn {
                 pager: &mut self.pager,
@@ -172,6 +177,11 @@ impl TranscriptState {
             }
             Payload::LogOnly { kind, data } if kind == REQUEST_HEADER => {
                 self.unanswered |= is_for_answer(data);
+                self.failed = None;
+            }
+            Payload::LogOnly { kind, data } if kind == TURN_END => {
+                let code = data.pointer("/error/code").and_then(Value::as_str);
+                self.failed = code.map(str::to_owned);
             }
             Payload::LogOnly { kind, data } if kind == ATTEMPT => {
                 self.unanswered &= is_of_summary(data);
@@ -197,7 +207,8 @@ impl TranscriptState {
                 self.drop_stream();
             }
             if self.unanswered && !self.says_unanswered {
-                self.pager.extend([entry::unanswered()]);
+                let failed = self.failed.as_deref();
+                self.pager.extend([entry::unanswered(failed)]);
                 self.says_unanswered = true;
             }
             return;

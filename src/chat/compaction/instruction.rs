@@ -39,9 +39,15 @@ pub(super) fn instruction(hint: Option<&str>) -> Message {
     Message::new(Role::User, source, vec![Block::text(text)])
 }
 
-/// The message that stands for what it replaces.
-pub(super) fn checkpoint(compaction_id: &str, summary: &str) -> Message {
+/// Where the source of a summary says how many messages in front of it, in the
+/// log, were left as they are.
+pub const KEPT: &str = "keptMessages";
+
+/// The message that stands for what it replaces, and leaves so many messages
+/// behind that as they are.
+pub(super) fn checkpoint(compaction_id: &str, summary: &str, kept: usize) -> Message {
     let text = format!("{HEADING}\n\n{}", summary.trim());
-    let source = Source::checkpoint(compaction_id);
+    let mut source = Source::checkpoint(compaction_id);
+    source.rest.insert(KEPT.to_owned(), kept.into());
     Message::new(Role::User, source, vec![Block::text(text)])
 }

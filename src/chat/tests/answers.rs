@@ -253,15 +253,51 @@ fn a_message_that_waited_goes_also_when_the_answer_cannot_be_saved() {
 }
 
 #[test]
-fn a_message_that_waited_goes_also_when_the_answer_failed() {
+fn a_message_that_waited_comes_back_when_the_answer_failed() {
+    let mut turn = Turn::new(ReviewPolicy::Always);
+    let asked = turn.asked();
+    turn.send("see @long");
+    turn.prepare();
+    turn.confirm();
+    turn.on(text(asked, "half"));
+    let back = format!("restore {}", draft("see @long").to_text());
+    assert_eq!(
+        turn.on(ChatEvent::AnswerEnded(asked, Some(broke_off()))),
+        ["say MODEL_STREAM_ENDED", &*back, "discard 1", PARTIAL]
+    );
+    assert!(turn.log().is_empty(), "nothing is asked in its stead");
+    assert_eq!(turn.view(), "none");
+    assert_eq!(turn.messages(), ["hello"]);
+}
+
+#[test]
+fn a_message_that_waited_comes_back_when_there_was_no_answer() {
     let mut turn = Turn::new(ReviewPolicy::Never);
     let asked = turn.asked();
     turn.send("next");
-    turn.on(text(asked, "half"));
-    turn.on(ChatEvent::AnswerEnded(asked, Some(broke_off())));
-    assert_eq!(turn.log(), ["log turn/start user/message request/header"]);
+    assert_eq!(
+        turn.on(ChatEvent::AnswerEnded(asked, None)),
+        ["say", "restore next", "log turn/end"]
+    );
     turn.log();
-    assert_eq!(turn.messages(), ["hello", "next"]);
+    assert_eq!(data(&turn, "turn/end")["error"]["code"], "NO_ANSWER");
+}
+
+#[test]
+fn the_end_of_a_turn_tells_an_error_from_a_person() {
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    let asked = turn.asked();
+    turn.on(ChatEvent::AnswerEnded(asked, Some(broke_off())));
+    turn.log();
+    assert_eq!(data(&turn, "turn/end")["outcome"], "failed");
+    let error = &data(&turn, "turn/end")["error"];
+    assert_eq!(error["code"], "MODEL_STREAM_ENDED");
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    turn.asked();
+    turn.cancel();
+    turn.log();
+    assert_eq!(data(&turn, "turn/end")["outcome"], "interrupted");
+    assert!(data(&turn, "turn/end").get("error").is_none());
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn a_message_that_does_not_fit_comes_back_and_nothing_is_logged() {
     for part in [
         "about 125 tokens of the 100",
         "/compact",
-        "Ctrl-L",
+        "larger window",
         "10 for",
     ] {
         assert!(message.contains(part), "{part}: {message}");
@@ -193,6 +193,24 @@ fn what_was_refused_for_one_model_is_refused_for_another_too() {
     turn.on(ChatEvent::UseModel(model("tiny", Some(50))));
     turn.send(&long);
     assert!(is_by_estimate(&turn));
+    turn.send(&long);
+    assert_eq!(turn.view(), "sending");
+}
+
+#[test]
+fn what_was_refused_in_a_short_conversation_is_refused_in_a_longer_one() {
+    let mut turn = choose(None);
+    answered(&mut turn, "abc", 0);
+    answered(&mut turn, "abc", 0);
+    turn.on(ChatEvent::UseModel(model("small", Some(40))));
+    let prompts: Vec<_> = turn.chat.prompts().map(|prompt| prompt.seq).collect();
+    let (later, first) = (prompts[0].max(prompts[1]), prompts[0].min(prompts[1]));
+    let long = "word ".repeat(100);
+    for place in [first, later] {
+        turn.on(ChatEvent::Revise(place));
+        turn.send(&long);
+        assert!(is_by_estimate(&turn), "in place of {place:?}");
+    }
     turn.send(&long);
     assert_eq!(turn.view(), "sending");
 }

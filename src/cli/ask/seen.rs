@@ -1,7 +1,7 @@
 //! What was seen of a turn, told as it comes, and how it ended.
 
 use super::voice::Voice;
-use crate::chat::{Chat, ChatEvent, Failure, Notice, RequestHeader};
+use crate::chat::{Chat, ChatEvent, Failure, NO_ANSWER, Notice, RequestHeader};
 use crate::cli::{CliError, exit};
 use crate::model::{Delta, FinishReason};
 use crate::reference::frame::PreparedReference;
@@ -153,7 +153,7 @@ impl<'o> Seen<'o> {
         }
         let Some(finish) = self.finish.filter(|_| self.has_text) else {
             return Err(CliError::new(
-                "NO_ANSWER",
+                NO_ANSWER,
                 "the model ended its turn without an answer; ask in another way",
             ));
         };
@@ -169,12 +169,15 @@ impl<'o> Seen<'o> {
     }
 }
 
+/// What is told of a turn that was called off before it began.
+pub(super) const CALLED_OFF: &str = "called off; nothing was sent";
+
 /// What is left of a turn that was called off.
 fn stopped(chat: &Chat, has_text: bool) -> String {
     let session = chat.session();
     let id = session.id();
     match (session.captured_through().is_some(), has_text) {
-        (false, _) => "called off; nothing was sent".to_owned(),
+        (false, _) => CALLED_OFF.to_owned(),
         (true, true) => format!("called off; what came of the answer is kept in session {id}"),
         (true, false) => format!("called off before an answer came; session {id} has the message"),
     }

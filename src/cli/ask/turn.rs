@@ -1,15 +1,16 @@
 //! One turn, driven to its end: the conversation and the runtime of the screen,
 //! with signals in place of keys.
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
-use super::seen::Seen;
+use super::seen::{CALLED_OFF, Seen};
 use super::voice::Voice;
 use crate::chat::{Chat, ChatEvent, Draft, Effect, ReviewPolicy};
 use crate::cli::CliError;
-use crate::model::{Chosen, Delta};
+use crate::model::{Chosen, Delta, Provider};
 use crate::runtime::{Done, Job, Runtime, Services, Slot};
+use crate::signals::Ends;
 use crate::store::DraftFile;
 
 /// A turn under way.
@@ -17,7 +18,7 @@ pub(super) struct Turn<'o> {
     chat: Chat,
     runtime: Runtime,
     done: mpsc::Receiver<Done>,
-    signals: Signals,
+    signals: Ends,
     seen: Seen<'o>,
     /// It was called off because nobody can be told of it.
     is_left: bool,
@@ -34,7 +35,7 @@ impl<'o> Turn<'o> {
         despite_estimates: bool,
         voice: Voice<'o>,
     ) -> Result<Self, CliError> {
-        let signals = Signals::listen().map_err(|error| {
+        let signals = Ends::listen(&CALLING_OFF).map_err(|error| {
             CliError::new("NO_SIGNALS", format!("signals can't be heard: {error}"))
         })?;
         let is_new = matches!(slot, Slot::New(_));
@@ -51,9 +52,21 @@ impl<'o> Turn<'o> {
         })
     }
 
-    /// Sends a message and tells what comes of it, until its turn is in the
-    /// log.
-    pub(super) async fn run(mut self, draft: Draft) -> Result<(), CliError> {
+    /// Sends a message to a model of this provider and tells what comes of it,
+    /// until its turn is in the log. Without a key there is nothing to ask, and
+    /// nothing to keep.
+    pub(super) async fn run(
+        mut self,
+        draft: Draft,
+        provider: &dyn Provider,
+    ) -> Result<(), CliError> {
+        tokio::select! {
+            biased;
+            number = self.signals.recv() => {
+                return Err(CliError::cancelled(number, CALLED_OFF));
+            }
+            key = provider.get_key() => key?,
+        }
         self.take(ChatEvent::Send(draft));
         while self.chat.is_busy() {
             tokio::select! {
@@ -118,26 +131,8 @@ impl<'o> Turn<'o> {
 }
 
 /// The signals that call a turn off.
-struct Signals([(i32, Signal); 3]);
-
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        let listen =
-            |kind: SignalKind| Ok::<_, std::io::Error>((kind.as_raw_value(), signal(kind)?));
-        Ok(Self([
-            listen(SignalKind::interrupt())?,
-            listen(SignalKind::terminate())?,
-            listen(SignalKind::hangup())?,
-        ]))
-    }
-
-    /// Waits for one of them, and gives its number.
-    async fn recv(&mut self) -> i32 {
-        let Self([a, b, c]) = self;
-        tokio::select! {
-            _ = a.1.recv() => a.0,
-            _ = b.1.recv() => b.0,
-            _ = c.1.recv() => c.0,
-        }
-    }
-}
+const CALLING_OFF: [SignalKind; 3] = [
+    SignalKind::hangup(),
+    SignalKind::interrupt(),
+    SignalKind::terminate(),
+];

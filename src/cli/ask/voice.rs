@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use crate::cli::{CliError, Output, output};
-use crate::figures::{counted, thousands};
+use crate::figures::{self, counted, thousands};
 use crate::model::offline;
 use crate::model::{FinishReason, Usage, Waiting};
 use crate::reference::frame::{FullSnapshot, Notice, PreparedReference};
@@ -111,8 +111,8 @@ impl<'o> Voice<'o> {
                 "code": code, "message": why,
             }));
         }
-        let seconds = wait.as_secs_f64().ceil();
-        output::tell(format!("{why}; asking again in {seconds} s (Ctrl-C stops)"));
+        let wait = figures::wait(*wait);
+        output::tell(format!("{why}; asking again in {wait} (Ctrl-C stops)"));
         Ok(())
     }
 

@@ -9,13 +9,16 @@ use zeroize::Zeroizing;
 
 use super::{KeyError, MOST_BYTES, first_line};
 use crate::model::SecretString;
-use crate::sanitize;
 
-/// The most of its complaints that is shown, in characters.
-const MOST_SHOWN: usize = 500;
+/// A command that prints more than this gives no key, in bytes.
+const MOST_PRINTED: u64 = 1024 * 1024;
 
 /// Runs the command, without a shell and without input, and takes the first
-/// line of what it prints. A command that takes too long is killed.
+/// line of what it prints. A command that takes too long, or prints without
+/// end, is killed.
+///
+/// Nothing of what it says is ever shown: a command that fails may have named
+/// the key in its complaint.
 pub(super) async fn run(words: &[String], time_limit: Duration) -> Result<SecretString, KeyError> {
     let program = words.first().map(String::as_str).unwrap_or_default();
     let failed = |problem: String| KeyError::Command {
@@ -23,8 +26,14 @@ pub(super) async fn run(words: &[String], time_limit: Duration) -> Result<Secret
         problem,
     };
     let run = tokio::time::timeout(time_limit, outcome(words));
-    let (status, out, complaints) = match run.await {
-        Ok(Ok(outcome)) => outcome,
+    let (status, out) = match run.await {
+        Ok(Ok(Some(outcome))) => outcome,
+        Ok(Ok(None)) => {
+            let most = MOST_PRINTED / 1024;
+            return Err(failed(format!(
+                "printed more than {most} KB and was stopped; its first line is to be the key"
+            )));
+        }
         Ok(Err(error)) => return Err(failed(format!("can't be run: {error}"))),
         Err(_) => {
             let limit = time_limit.as_secs();
@@ -35,44 +44,44 @@ pub(super) async fn run(words: &[String], time_limit: Duration) -> Result<Secret
         }
     };
     if !status.success() {
-        return Err(failed(format!("failed ({status}){}", shown(&complaints))));
+        return Err(failed(format!(
+            "failed ({status}); what it said may hold the key and is not shown: run it yourself \
+             to see it"
+        )));
     }
     first_line(&out, || format!("the output of the command {program:?}"))
 }
 
 type Printed = Zeroizing<Vec<u8>>;
 
-async fn outcome(words: &[String]) -> std::io::Result<(ExitStatus, Printed, Printed)> {
+/// How it ended, and the beginning of what it printed; `None` where it printed
+/// too much.
+async fn outcome(words: &[String]) -> std::io::Result<Option<(ExitStatus, Printed)>> {
     let (program, arguments) = words.split_first().ok_or(std::io::ErrorKind::NotFound)?;
     let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()?;
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    tokio::try_join!(child.wait(), beginning(out), beginning(err))
+    let Some(printed) = beginning(child.stdout.take()).await? else {
+        return Ok(None);
+    };
+    Ok(Some((child.wait().await?, printed)))
 }
 
 /// The beginning of a stream; the rest is read and dropped, so that nobody
-/// waits for room in a pipe.
-async fn beginning(stream: Option<impl AsyncRead + Unpin>) -> std::io::Result<Printed> {
+/// waits for room in a pipe. `None` where there is too much of it.
+async fn beginning(stream: Option<impl AsyncRead + Unpin>) -> std::io::Result<Option<Printed>> {
     let mut kept = Zeroizing::new(Vec::with_capacity(MOST_BYTES + 1));
     if let Some(mut stream) = stream {
         let most = MOST_BYTES as u64 + 1;
         (&mut stream).take(most).read_to_end(&mut kept).await?;
-        tokio::io::copy(&mut stream, &mut tokio::io::sink()).await?;
+        let mut rest = stream.take(MOST_PRINTED);
+        if tokio::io::copy(&mut rest, &mut tokio::io::sink()).await? == MOST_PRINTED {
+            return Ok(None);
+        }
     }
-    Ok(kept)
-}
-
-/// What it complained of, safe to show.
-fn shown(complaints: &[u8]) -> String {
-    let text = String::from_utf8_lossy(complaints);
-    let text: String = text.trim().chars().take(MOST_SHOWN).collect();
-    if text.is_empty() {
-        return String::new();
-    }
-    format!(": {}", sanitize::line(&text))
+    Ok(Some(kept))
 }

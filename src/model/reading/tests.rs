@@ -446,7 +446,7 @@ proptest! {
     fn an_event_in_a_known_wrapping_tells_what_a_parse_of_it_tells(
         pieces in prop::collection::vec(
             (any::<bool>(), prop_oneof![
-                prop::sample::select(vec!["", "a", "text", "delta", "content", "false", "other"])
+                prop::sample::select(vec!["", "a", ":", ",", "text", "delta", "content", "false", "other"])
                     .prop_map(str::to_owned),
                 ".{0,6}",
             ]),
@@ -462,7 +462,11 @@ proptest! {
         let unlike: Vec<String> = alike
             .iter()
             .enumerate()
-            .map(|(at, event)| event.clone() + ["", " "][at % 2])
+            .map(|(at, event)| match at % 3 {
+                0 => event.clone(),
+                1 => event.clone() + " ",
+                _ => event.replacen("\":", "\" :", 1),
+            })
             .collect();
         let read = |data: &[String]| events(api, &data.iter().map(String::as_str).collect::<Vec<_>>());
         prop_assert_eq!(read(&alike), read(&unlike));

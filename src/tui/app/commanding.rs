@@ -31,6 +31,14 @@ impl App {
         Vec::new()
     }
 
+    /// Whether sending the draft does a command.
+    pub(in crate::tui) fn is_command(&self) -> bool {
+        let is_message = self.as_message == Some(self.editor.revision());
+        let line = self.editor.command_line().filter(|_| !is_message);
+        let read = line.as_deref().map(commands::read);
+        matches!(read, Some(Reading::Command(..)))
+    }
+
     /// Does the command that was picked from the popup, or completes its word.
     pub(super) fn accept_command(&mut self, entry: &'static Entry, action: Action) -> Vec<Cmd> {
         let waits = matches!(entry.argument, Argument::Needed(_));
@@ -48,8 +56,9 @@ impl App {
         Vec::new()
     }
 
-    /// Does a command. Its words leave the composer when it is done; else what
-    /// is in the way is said.
+    /// Does a command, or says what is in the way. Its words leave the composer
+    /// when it is done. Where it can't be done, what the person wrote behind its
+    /// word stays; a word alone is in the way of the next one.
     fn command(&mut self, entry: &'static Entry, argument: &str) -> Vec<Cmd> {
         if argument.is_empty()
             && let Argument::Needed(needed) = entry.argument
@@ -85,7 +94,7 @@ impl App {
             Command::Quit => Some(self.quit(Action::EndOfInput)),
         };
         self.popup = None;
-        if done.is_some() {
+        if done.is_some() || argument.is_empty() {
             self.history.leave();
             self.editor.clear();
         }

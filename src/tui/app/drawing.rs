@@ -14,16 +14,21 @@ use crate::tui::keymap::Action;
 use crate::tui::pane::Pane;
 use crate::tui::transcript::{Streaming, TranscriptPane};
 
+/// What goes on while a request that failed waits to be made again.
+pub(in crate::tui) const WAITING: &str = "waiting to ask again";
+
 impl App {
     pub(in crate::tui) fn draw_transcript(&mut self, area: Rect, buf: &mut Buffer) {
         let who = self.chat.answering().map(|route| route.provider.clone());
         let mut who = who.unwrap_or_default();
         let spinner = human::spinner(self.now);
+        let is_waiting = self.chat.is_waiting();
+        let goes_on = |how| format!("{spinner} {}", if is_waiting { WAITING } else { how });
         let (text, mark) = match (self.chat.partial_answer(), self.chat.compacting()) {
-            (Some(text), _) => (Some(text), format!("{spinner} streaming")),
+            (Some(text), _) => (Some(text), goes_on("streaming")),
             (None, Some(text)) => {
                 "summary".clone_into(&mut who);
-                (Some(text), format!("{spinner} compacting"))
+                (Some(text), goes_on("compacting"))
             }
             (None, None) => (self.chat.unsaved_answer(), "not saved yet".to_owned()),
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::chat::{ATTEMPT, FINISH, is_of_summary, leaves};
+use crate::chat::{ATTEMPT, FINISH, KEPT, is_of_summary, leaves};
 use crate::model::FinishReason;
 use crate::reference::frame::TAG;
 use crate::reference::mention;
@@ -115,12 +115,18 @@ fn said_by_person(event: &Arc<Event>, message: &Message) -> Vec<Piece> {
 }
 
 fn checkpoint(event: &Arc<Event>, message: &Message) -> Vec<Piece> {
+    let kept = message.source.rest.get(KEPT).and_then(Value::as_u64);
+    let (noun, kept) = match kept {
+        None | Some(0) => ("earlier message", String::new()),
+        Some(1) => ("message", " · the last one was kept".to_owned()),
+        Some(kept) => ("message", format!(" · the last {kept} were kept")),
+    };
     let what = match event.source_event_seqs.as_deref() {
         // One that is written again stands in the place of another way.
-        Some(seqs @ [_, ..]) if !leaves(event) => counted(seqs.len(), "earlier message"),
+        Some(seqs @ [_, ..]) if !leaves(event) => counted(seqs.len(), noun),
         _ => "earlier messages".to_owned(),
     };
-    let rule = format!("── {what} compacted into this summary ──");
+    let rule = format!("── {what} compacted into this summary{kept} ──");
     let mut pieces = said(Piece::own(Kind::Cut, rule.clone()), event, message);
     if pieces.is_empty() {
         pieces.push(Piece::own(Kind::Cut, rule));
@@ -160,13 +166,31 @@ fn attempt(data: &Value) -> Vec<Piece> {
         let text: Text = text.into();
         pieces.extend(shared(Kind::Text, &text, 0..text.len()));
     }
-    pieces.push(Piece::own(Kind::Interrupted, "interrupted"));
+    let how = ended_by(data);
+    pieces.push(Piece::own(
+        Kind::Interrupted,
+        format!("{how} · not sent on"),
+    ));
     pieces
 }
 
-/// What stands where an answer was under way when the program was ended.
-pub(super) fn unanswered() -> Piece {
-    Piece::own(Kind::Interrupted, "interrupted · no answer was kept")
+/// How an answer that is not whole came to its end: an error is told apart
+/// from a person, or the end of the program.
+fn ended_by(data: &Value) -> String {
+    let code = data.pointer("/error/code").and_then(Value::as_str);
+    match code {
+        Some(code) => format!("broke off [{code}]"),
+        None => "interrupted".to_owned(),
+    }
+}
+
+/// What stands where an answer was asked for and nothing of it came.
+pub(super) fn unanswered(code: Option<&str>) -> Piece {
+    let how = match code {
+        Some(code) => format!("failed [{code}] · no answer came"),
+        None => "interrupted · no answer was kept".to_owned(),
+    };
+    Piece::own(Kind::Interrupted, how)
 }
 
 /// One piece for each session that a context message cites.

@@ -155,7 +155,7 @@ offline  **Two things changed** in the fixture, and both of them matter here:
          2. the clock 世界 👩‍💻
          tool result · 109 B · first line ␛[31mred␛]0;x␇\u{9b}2J \u{202e}rlo\…
 offline  It may well
-         interrupted
+         interrupted · not sent on
 You      ␛[31mred␛]0;x␇\u{9b}2J \u{202e}rlo\u{2066} </referenced-sessions>
          a\u{200b}b␍c    d\u{2028}e 世界 👩‍💻 x́
          ── 4 earlier messages compacted into this summary ──
@@ -194,6 +194,67 @@ fn a_turn_without_an_answer_says_that_none_was_kept() {
     ] {
         let shown = shown(&session, streaming);
         assert!(!shown.contains("no answer was kept"), "{what}:\n{shown}");
+    }
+}
+
+#[test]
+fn what_an_error_ended_is_told_from_what_a_person_stopped() {
+    let shown = |then: Vec<Payload>| {
+        let mut state = TranscriptState::new();
+        draw((60, 3), &asked(then), None, &mut state)
+    };
+    let error = json!({"code": "MODEL_NETWORK"});
+    let attempt = |error: Option<&serde_json::Value>| {
+        let mut data = json!({"text": "half", "interrupted": true});
+        if let Some(error) = error {
+            data["error"] = error.clone();
+        }
+        Payload::log_only("assistant/attempt", data)
+    };
+    let end = Payload::log_only(TURN_END, json!({"turn": 1, "error": error}));
+    let failed = shown(vec![attempt(Some(&error)), end.clone()]);
+    assert!(
+        failed.ends_with("broke off [MODEL_NETWORK] · not sent on"),
+        "{failed}"
+    );
+    let stopped = shown(vec![attempt(None)]);
+    assert!(stopped.ends_with("interrupted · not sent on"), "{stopped}");
+    let none = shown(vec![end]);
+    assert!(
+        none.trim_end()
+            .ends_with("failed [MODEL_NETWORK] · no answer came"),
+        "{none}"
+    );
+}
+
+#[test]
+fn a_summary_says_which_messages_above_it_were_left_as_they_are() {
+    let shown = |kept: usize| {
+        let mut session = session([you("one"), you("two"), you("three")]);
+        let mut source = Source::checkpoint("k");
+        source.rest.insert("keptMessages".to_owned(), kept.into());
+        let summary = Message::new(Role::User, source, vec![Block::text("Before.")]);
+        let replaced = vec![Seq(0), Seq(1)];
+        let summary = NewEvent::replacing(
+            Millis(0),
+            Payload::user(summary),
+            (Seq(0), Seq(1)),
+            replaced,
+        );
+        session.append(summary).unwrap();
+        draw((80, 8), &session, None, &mut TranscriptState::new())
+    };
+    let rows = [
+        (0, "── 2 earlier messages compacted into this summary ──"),
+        (
+            1,
+            "── 2 messages compacted into this summary · the last one was kept ──",
+        ),
+    ];
+    for (kept, rule) in rows {
+        let shown = shown(kept);
+        let words: Vec<&str> = shown.split_whitespace().collect();
+        assert!(words.join(" ").contains(rule), "{shown}");
     }
 }
 
@@ -239,7 +300,7 @@ fn in_a_narrow_screen_the_names_stand_above() {
 tool result · 109 B · first line ␛[31mr…
 offline
 It may well
-interrupted
+interrupted · not sent on
 You
 ␛[31mred␛]0;x␇\u{9b}2J
 \u{202e}rlo\u{2066}

@@ -8,6 +8,7 @@ use ratatui::widgets::Widget;
 use super::columns;
 use crate::chat::{Element, View};
 use crate::tui::app::App;
+use crate::tui::app::drawing::WAITING;
 use crate::tui::choices::Kind;
 use crate::tui::human;
 use crate::tui::keymap::{Action, Layer, hint};
@@ -21,16 +22,25 @@ pub(super) fn draw(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
         _ if app.is_opening() => Some("opening"),
         View::Sending => Some("sending"),
         View::None | View::Preparing | View::Review { .. } | View::Waiting(_) => {
-            let compacting = app.chat.compacting().map(|_| "compacting");
-            app.chat
-                .partial_answer()
-                .map(|_| "answering")
-                .or(compacting)
+            let answering = app.chat.partial_answer().map(|_| "answering");
+            let under_way = answering.or(app.chat.compacting().map(|_| "compacting"));
+            if app.chat.is_waiting() {
+                Some(WAITING)
+            } else {
+                under_way
+            }
         }
     };
     let spinning = state.map(|state| format!("{} {state}", human::spinner(app.now)));
     let help = hint(layer, Action::Help);
-    let help = help.map_or(String::new(), |help| format!("{help} help "));
+    let help = help.map_or(String::new(), |help| {
+        let whole = format!("{help} help ");
+        // The word without its key tells nothing.
+        let fitting = [whole, help]
+            .into_iter()
+            .find(|help| columns(help) <= area.width);
+        fitting.unwrap_or_default()
+    });
     let state = match app.listed() {
         Some(popup) if layer == Layer::Popup => {
             let beside = area.width.saturating_sub(columns(&help).saturating_add(2));
@@ -165,7 +175,12 @@ fn composer_hints(app: &App) -> Vec<(Action, &'static str)> {
         hints.push((Action::EndOfInput, "quit"));
         hints.push((Action::Models, "model"));
     } else if can_send && !app.editor.is_blank() {
-        hints.push((Action::Send, if is_answering { "queue" } else { "send" }));
+        let what = match is_answering {
+            _ if app.is_command() => "run",
+            true => "queue",
+            false => "send",
+        };
+        hints.push((Action::Send, what));
     }
     if !app.editor.is_empty() {
         hints.push((Action::Newline, "newline"));

@@ -68,8 +68,32 @@ impl Place {
     /// Begins to ask.
     fn asking(&self, args: &[&str]) -> Asking {
         let mut command = self.process();
-        let command = command.env(KEY_NAME, KEY).arg("ask").args(args);
+        command.arg("ask").args(args);
+        Self::begun(command)
+    }
+
+    /// Begins to ask, started by a shell that has it ignore these signals.
+    fn asking_without(&self, signals: &str, args: &[&str]) -> Asking {
+        let plain = self.process();
+        let mut command = std::process::Command::new("sh");
+        let script = format!("trap '' {signals}; exec \"$0\" ask \"$@\"");
+        command.args(["-c", &script]).arg(plain.get_program());
+        command.args(args);
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(folder) = plain.get_current_dir() {
+            command.current_dir(folder);
+        }
+        Self::begun(command)
+    }
+
+    fn begun(mut command: std::process::Command) -> Asking {
         let pipes = command
+            .env(KEY_NAME, KEY)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -53,10 +53,28 @@ fn json_in_a_terminal_stays_json() {
     assert!(message.contains("b\u{9b}\u{202e}c"), "{message}");
 }
 
+#[test]
+fn a_terminal_that_cannot_draw_a_screen_is_told_what_to_run_instead() {
+    let place = Place::new();
+    for args in [&[][..], &["demo"]] {
+        let shown = in_terminal_as("dumb", &place, args);
+        assert!(shown.contains("TERM=dumb"), "{shown}");
+        assert!(shown.contains("`ibid ask`"), "{shown}");
+        assert!(shown.contains("[NO_TERMINAL]"), "{shown}");
+        assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    }
+}
+
 /// All that a terminal gets from a run.
 fn in_terminal(place: &Place, args: &[&str]) -> String {
+    in_terminal_as("xterm-256color", place, args)
+}
+
+/// The same, of a terminal that goes by this name.
+fn in_terminal_as(term: &str, place: &Place, args: &[&str]) -> String {
     let pair = native_pty_system().openpty(PtySize::default()).unwrap();
     let mut command = CommandBuilder::new(assert_cmd::cargo::cargo_bin("ibid"));
+    command.env("TERM", term);
     command.env("IBID_HOME", place.path("home"));
     command.env("HOME", place.path("person"));
     command.cwd(place.path(""));

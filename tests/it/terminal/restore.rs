@@ -113,7 +113,7 @@ fn after_sigterm_in_the_middle_of_an_answer() {
     shell.terminal.keys("a question\r");
     shell.terminal.wait_text("This is the");
     pty::signal(Shell::process(&place), "TERM");
-    shell.wait_restored("left:0");
+    shell.wait_restored("left:143");
     let log = place.new_log(&[]);
     assert_eq!(said(&log), ["a question"]);
     let text = std::fs::read_to_string(log).unwrap();
@@ -126,7 +126,7 @@ fn after_sighup() {
     let mut shell = Shell::start(&place, |_| {});
     shell.run();
     pty::signal(Shell::process(&place), "HUP");
-    shell.wait_restored("left:0");
+    shell.wait_restored("left:129");
 }
 
 #[test]

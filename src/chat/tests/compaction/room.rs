@@ -20,7 +20,7 @@ fn room_is_offered_once_when_the_window_is_nearly_used() {
     assert_eq!(used(&mut turn, 105_000), ["say"]);
     assert_eq!(
         turn.told(),
-        "82% of the window is used: /compact makes room"
+        "82% of the window is used: /compact in the chat makes room"
     );
     assert!(used(&mut turn, 106_000).is_empty(), "it was told");
     turn.compacted("sum");

@@ -210,7 +210,7 @@ fn new_begins_a_session_here() {
     bench.press("Enter");
     assert!(bench.jobs().is_empty());
     assert!(bench.notice().contains("new already"));
-    bench.press("Ctrl-U");
+    assert_eq!(bench.text(), "");
     bench.converse();
     bench.type_text("/new");
     bench.press("Enter");
@@ -225,6 +225,55 @@ fn new_begins_a_session_here() {
     )));
     assert_ne!(bench.app.session().id().as_str(), "target");
     assert_eq!(bench.text(), "");
+}
+
+#[test]
+fn a_command_that_cannot_be_done_is_not_in_the_way_of_the_next_one() {
+    let mut bench = Bench::new();
+    bench.converse();
+    for refused in ["/compact", "/branches"] {
+        bench.type_text(refused);
+        bench.press("Enter");
+        assert!(!bench.notice().is_empty(), "{refused}");
+        assert_eq!(bench.text(), "", "{refused}");
+        assert!(bench.effects().is_empty(), "{refused}");
+    }
+    bench.press("Ctrl-_");
+    assert_eq!(bench.text(), "/branches", "it can be had back");
+    bench.type_text("/help");
+    bench.press("Enter");
+    assert!(bench.effects().is_empty());
+    assert!(bench.notice().contains("no command /branches/help"));
+}
+
+#[test]
+fn a_command_that_an_answer_is_in_the_way_of_leaves_esc_to_stop_the_answer() {
+    for refused in ["/new", "/compact", "/retry"] {
+        let mut bench = Bench::new();
+        bench.type_text("hello");
+        bench.press("Enter");
+        bench.log();
+        bench.effects();
+        bench.type_text(refused);
+        bench.press("Enter");
+        assert!(bench.notice().contains("Esc"), "{refused}");
+        assert_eq!(bench.app.layer(), Layer::Composer, "{refused}");
+        bench.press("Esc");
+        assert!(
+            matches!(bench.effects()[..], [Effect::Stop(_), ..]),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn the_hint_of_a_command_says_that_it_runs() {
+    let mut bench = Bench::new();
+    bench.type_text("/rename a title");
+    assert!(bench.hints().contains("Enter run"), "{}", bench.hints());
+    bench.press("Ctrl-U");
+    bench.type_text("/usr/bin is full");
+    assert!(bench.hints().contains("Enter send"), "{}", bench.hints());
 }
 
 #[test]
@@ -308,7 +357,6 @@ fn export_names_the_session_and_the_place() {
     bench.type_text("/export");
     bench.press("Enter");
     assert!(bench.notice().contains("nothing to export"));
-    bench.press("Ctrl-U");
     bench.converse();
     let wanted = |path: Option<&str>| Export {
         id: "target".into(),

@@ -72,8 +72,8 @@ fn what_was_compacted_stays_in_sight_above_the_summary() {
   offline  because
   You      and now?
   offline  nothing
-           ── 6 earlier messages compacted into this summary
-           ──
+           ── 6 messages compacted into this summary · the
+           last 2 were kept ──
            Summary of what was said before, in place of
            those messages:
 
@@ -132,7 +132,7 @@ fn a_crowded_window_is_told_with_the_way_to_make_room() {
     bench.log();
     assert_eq!(
         bench.notice(),
-        "82% of the window is used: /compact makes room"
+        "82% of the window is used: /compact in the chat makes room"
     );
     assert!(bench.screen().contains(" 82% of 128k"));
 }

@@ -28,6 +28,10 @@ fn the_empty_screen() {
 >
  F1 help
 "###);
+    insta::assert_snapshot!(bench.screen_at(5, 3), @r###"
+>
+  F1
+"###);
     insta::assert_snapshot!(bench.screen_at(1, 1), @"");
 }
 

@@ -174,6 +174,57 @@ fn an_answer_streams_in() {
 }
 
 #[test]
+fn while_a_request_waits_to_be_made_again_nothing_is_said_to_stream() {
+    use crate::model::{Delta, Waiting};
+    let mut bench = Bench::new();
+    let answer = asked_model(&mut bench);
+    let waiting = Delta::Waiting(Waiting {
+        attempt: 1,
+        wait: std::time::Duration::from_secs(2),
+        code: "MODEL_OVERLOADED",
+        why: "too much to do".to_owned(),
+    });
+    bench.chat(ChatEvent::Delta(answer, waiting));
+    insta::assert_snapshot!(bench.screen_at(60, 10), @r###"
+ ibid · hello                          offline · 0% of 128k
+────────────────────────────────────────────────────────────
+  You      hello
+  offline  ⠋ waiting to ask again
+
+
+ ! too much to do; asking again in 2 s (Esc stops)
+────────────────────────────────────────────────────────────
+ >
+ Esc stop · Ctrl-T sessions ⠋ waiting to ask again  F1 help
+"###);
+    bench.chat(text(answer, "so"));
+    assert!(bench.screen().contains("answering"));
+    assert!(!bench.screen().contains("waiting to ask"));
+}
+
+#[test]
+fn a_message_that_waited_comes_back_with_the_error_of_the_answer() {
+    let mut bench = Bench::new();
+    let answer = asked_model(&mut bench);
+    bench.type_text("and then?");
+    bench.press("Enter");
+    let error = crate::model::ModelError::StreamEnded {
+        provider: "offline".to_owned(),
+        model: "offline".to_owned(),
+    };
+    bench.chat(text(answer, "half"));
+    bench.chat(ChatEvent::AnswerEnded(answer, Some(error)));
+    bench.log();
+    assert_eq!(bench.text(), "and then?");
+    assert!(bench.notice().contains("[MODEL_STREAM_ENDED]"));
+    let screen = bench.screen();
+    assert!(
+        screen.contains("broke off [MODEL_STREAM_ENDED]"),
+        "{screen}"
+    );
+}
+
+#[test]
 fn the_head_tells_how_much_of_the_window_the_conversation_fills() {
     use crate::model::{Delta, Usage};
     let mut bench = Bench::new();

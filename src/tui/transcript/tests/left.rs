@@ -114,8 +114,8 @@ You      said-001.
 offline  said-002.
 You      said-003.
 offline  said-004.
-         ── 4 earlier messages compacted into this summary
-         ──
+         ── 4 messages compacted into this summary · the
+         last 2 were kept ──
          Summary of what was said before, in place of
          those messages:
          said-007.

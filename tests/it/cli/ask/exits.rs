@@ -162,6 +162,22 @@ async fn with_json_the_error_is_the_last_event_and_stands_on_stderr_too() {
     assert_eq!(told["error"]["message"], last["message"]);
 }
 
+#[test]
+fn wrong_arguments_are_no_event() {
+    let place = place(API, "http://127.0.0.1:1");
+    for args in [
+        &["--json", "--cite", "", "hello"][..],
+        &["--json", "--session", "claude:a", "hello"],
+        &["--json", ""],
+        &["--json", "--model", "m", "hello"],
+    ] {
+        let ended = place.ask(args);
+        assert_eq!((ended.code, ended.answer()), (Some(2), ""), "{args:?}");
+        let told: serde_json::Value = serde_json::from_str(&ended.err).unwrap();
+        assert_eq!(told["error"]["code"], "USAGE", "{args:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn without_its_key_nothing_is_sent() {
     let (place, server) = served(API, Vec::new()).await;
@@ -169,6 +185,64 @@ async fn without_its_key_nothing_is_sent() {
     assert_eq!(ended.code, Some(3), "{}", ended.err);
     assert!(ended.err.contains(super::KEY_NAME), "{}", ended.err);
     assert!(server.received().is_empty());
+    let sessions = ibid::store::list_files(&place.home()).unwrap();
+    assert!(sessions.is_empty(), "and no session is begun");
+}
+
+/// A home whose model needs the key that this script prints.
+fn place_with_key(script: &str) -> super::Place {
+    let place = place(API, "http://127.0.0.1:1");
+    let settings = format!(
+        "model = \"own/m\"\n[providers.own]\napi = \"openai-chat\"\n\
+         base-url = \"http://127.0.0.1:1\"\nkey = {{ command = [\"sh\", \"-c\", \"{script}\"] }}\n"
+    );
+    place.write("home/config.toml", settings);
+    place
+}
+
+#[test]
+fn a_signal_while_the_key_is_fetched_calls_it_off_before_anything_is_sent() {
+    let place = place_with_key("echo > begun; exec sleep 1000");
+    let pipe = place.path("begun");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let asking = place.asking(&["hello"]);
+    // Nobody can write to it before it is read.
+    std::fs::read(&pipe).unwrap();
+    asking.signal(Signal::TERM);
+    let ended = asking.end();
+    assert_eq!(ended.code, Some(143), "{}", ended.err);
+    assert!(
+        ended.err.contains("nothing was sent [CANCELLED]"),
+        "{}",
+        ended.err
+    );
+    assert!(ibid::store::list_files(&place.home()).unwrap().is_empty());
+}
+
+#[test]
+fn a_key_command_that_fails_begins_no_session_and_nothing_it_said_is_told() {
+    let place = place_with_key("echo sk-SECRET >&2; exit 3");
+    let ended = place.ask(&["hello"]);
+    assert_eq!(ended.code, Some(3), "{}", ended.err);
+    assert!(ended.err.contains("exit status: 3"), "{}", ended.err);
+    assert!(!ended.err.contains("SECRET"), "{}", ended.err);
+    assert!(ibid::store::list_files(&place.home()).unwrap().is_empty());
+}
+
+/// Only Linux tells which signals a program was started to ignore.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_signal_that_it_was_started_to_ignore_stays_ignored() {
+    let (place, _server) = served(API, vec![hanging(API)]).await;
+    let mut asking = place.asking_without("HUP INT", &["hello"]);
+    asking.prints(TEXT);
+    for ignored in [Signal::HUP, Signal::INT] {
+        asking.signal(ignored);
+    }
+    asking.signal(Signal::TERM);
+    let ended = asking.end();
+    assert_eq!(ended.code, Some(143), "{}", ended.err);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

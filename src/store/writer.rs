@@ -14,7 +14,7 @@ use tempfile::TempPath;
 use super::log::{self, LogNotice, Problem, Recovered};
 use super::{Home, StoreError, files};
 use crate::reference::projection::Damage;
-use crate::session::{Event, Header, NewEvent, Payload, Seq, Session, SessionId};
+use crate::session::{Event, Header, NewEvent, Payload, Role, Seq, Session, SessionId};
 
 /// A session that is open for writing.
 ///
@@ -69,8 +69,9 @@ impl SessionWriter {
 
     /// Opens a session, with what was found while reading it.
     ///
-    /// A torn last line is cut off, and nothing else: events that were written
-    /// together with it stay. Other damage stays as it is, and what
+    /// A torn last line is cut off. What was written together with it is cut off
+    /// too if it holds a message of the person's side: without what it cites it
+    /// is another message. An answer stays. Other damage stays as it is, and what
     /// is appended goes behind it, at the seq after the highest that was read.
     ///
     /// # Errors
@@ -100,19 +101,26 @@ impl SessionWriter {
             });
         }
         let failed = |cause| StoreError::io("write", &path, cause);
-        // A torn line is told by itself, and where the log is damaged, what is
-        // missing may have been written.
-        if let Some(first) = unfinished_batch(&recovered.session)
-            && let Some((line, offset)) =
-                line_of(&path, first, recovered.valid_len).map_err(failed)?
-            && recovered.notices.iter().all(|n| n.offset < offset)
-        {
-            recovered.notices.push(LogNotice {
-                line,
-                offset,
-                bytes: recovered.valid_len - offset,
-                problem: Problem::TornBatch,
-            });
+        if let Some(first) = torn_request(&recovered.session) {
+            let found = line_of(&path, first, recovered.valid_len).map_err(failed)?;
+            // Where the log is damaged, an event that is missing may have been
+            // written: nothing is cut then.
+            let is_damage = |offset: u64| {
+                recovered
+                    .notices
+                    .iter()
+                    .any(|n| n.offset >= offset && n.problem != Problem::TornTail)
+            };
+            if let Some((line, offset)) = found.filter(|(_, offset)| !is_damage(*offset)) {
+                recovered.session.rewind_to(first);
+                recovered.notices.push(LogNotice {
+                    line,
+                    offset,
+                    bytes: recovered.valid_len - offset,
+                    problem: Problem::TornBatch,
+                });
+                recovered.valid_len = offset;
+            }
         }
         let mut file = File::options()
             .read(true)
@@ -153,7 +161,8 @@ impl SessionWriter {
 
     /// Appends events in one write; they are on disk when this returns. Of
     /// what a program killed meanwhile leaves of them, the next
-    /// [`open`](Self::open) keeps those that are whole, and tells.
+    /// [`open`](Self::open) keeps those that are whole, or none if a message of
+    /// the person's side is among them.
     ///
     /// # Errors
     /// `SESSION_EVENT_REFUSED`, `SESSION_NOT_STORABLE`,
@@ -240,6 +249,18 @@ fn lasting_damage(notices: &[LogNotice]) -> Option<Damage> {
     log::damage(&lasting)
 }
 
+/// The first event of those written together last, when they are not all there
+/// and one of them is a message of the person's side.
+fn torn_request(session: &Session) -> Option<Seq> {
+    let first = unfinished_batch(session)?;
+    let mut there = session.events().iter().filter(|event| event.seq >= first);
+    let asks = |event: &Arc<Event>| {
+        let message = event.message();
+        message.is_some_and(|message| message.role != Role::Assistant)
+    };
+    there.any(asks).then_some(first)
+}
+
 /// The first event of those written together last, when they are not all there.
 fn unfinished_batch(session: &Session) -> Option<Seq> {
     let through = session.captured_through()?;
@@ -319,7 +340,10 @@ pub(super) fn remove_empty(home: &Home, id: &SessionId) -> Result<bool, StoreErr
     }
     let read = log::read_session(&path)?;
     let is_damaged = |notice: &LogNotice| notice.problem != Problem::TornTail;
-    if read.session.captured_through().is_some() || read.notices.iter().any(is_damaged) {
+    // A first message that is not all there is nothing yet either.
+    let holds_some = read.session.captured_through().is_some()
+        && torn_request(&read.session) != Some(Seq(0));
+    if holds_some || read.notices.iter().any(is_damaged) {
         return Ok(false);
     }
     fs::remove_file(&path)

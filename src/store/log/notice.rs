@@ -45,11 +45,8 @@ pub enum Problem {
     /// The last line is not there to its end: writing it was interrupted.
     #[error("the last line is torn, and left out; everything before it is there")]
     TornTail,
-    /// The last events were written together, and not all of them are there. Those
-    /// that are stay, as any whole event does.
-    #[error(
-        "the events from here on were written together, and the last are not there; these stay"
-    )]
+    /// The last events were written together, and not all of them are there.
+    #[error("the last events are not all there, and left out; everything before them is there")]
     TornBatch,
     /// No JSON.
     #[error("damaged, and left out: {0}")]

@@ -341,8 +341,8 @@ pub(super) fn remove_empty(home: &Home, id: &SessionId) -> Result<bool, StoreErr
     let read = log::read_session(&path)?;
     let is_damaged = |notice: &LogNotice| notice.problem != Problem::TornTail;
     // A first message that is not all there is nothing yet either.
-    let holds_some = read.session.captured_through().is_some()
-        && torn_request(&read.session) != Some(Seq(0));
+    let holds_some =
+        read.session.captured_through().is_some() && torn_request(&read.session) != Some(Seq(0));
     if holds_some || read.notices.iter().any(is_damaged) {
         return Ok(false);
     }

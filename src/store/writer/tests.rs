@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::session::{Message, Millis, Seq};
+use crate::session::{Block, Message, MessageKind, Millis, Role, Seq, Source};
 use crate::store::log::{Problem, read_session};
 
 fn home() -> (TempDir, Home) {
@@ -147,6 +147,35 @@ fn events_written_together_are_there_together_or_not_at_all() {
         drop(writer);
         assert_eq!(stored(&home).last().unwrap(), "after");
         assert_eq!(stored(&home).len(), expected.len() + 1);
+    }
+}
+
+#[test]
+fn an_answer_stays_where_the_end_of_its_turn_is_torn() {
+    let (_dir, home) = home();
+    let mut writer = create(&home).unwrap();
+    writer.append(say("question")).unwrap();
+    let words = vec![Block::text("answer")];
+    let answer = Message::new(Role::Assistant, Source::person(), words);
+    let answer = Payload::step(MessageKind::Assistant, answer, 1, 1);
+    let end = Payload::LogOnly {
+        kind: "turn/end".to_owned(),
+        data: json!({"turn": 1}),
+    };
+    let answered = [answer, end].map(|payload| NewEvent::plain(Millis(3), payload));
+    writer.append_all(answered.into()).unwrap();
+    drop(writer);
+    let path = home.session_file(&"s".into());
+    let whole = fs::read_to_string(&path).unwrap();
+    let end = whole.trim_end().rfind('\n').unwrap() + 1;
+    for len in end..whole.len() - 1 {
+        fs::write(&path, &whole[..len]).unwrap();
+        let (_, recovered) = open(&home).unwrap();
+        assert_eq!(texts(&recovered.session), ["question", "answer"]);
+        let problems: Vec<_> = recovered.notices.iter().map(|n| &n.problem).collect();
+        let torn = [&Problem::TornTail];
+        assert_eq!(problems, torn.get(usize::from(len == end)..).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), whole[..end]);
     }
 }
 

@@ -36,13 +36,14 @@ impl Library {
     /// # Errors
     /// When there is no such session, or it can't be read.
     pub fn said(&self, id: &SessionId) -> Result<Vec<Said>, Cause> {
-        let capture = self.read_stored(id)?;
         let own = &self.shared.own;
         let file = own.file_name(id).filter(|file| own.find(file).is_some());
         let ids = std::slice::from_ref(id);
         let of_log = file.and_then(|file| own.said(&file, ids, &Round::default()).pop());
-        let said = of_log.transpose()?.flatten();
-        Ok(said.unwrap_or_else(|| capture.said()))
+        match of_log.transpose()?.flatten() {
+            Some(said) => Ok(said),
+            None => Ok(self.read_stored(id)?.said()),
+        }
     }
 
     /// Why there is no such session: it is gone, or it never was.

@@ -166,8 +166,9 @@ fn an_answer_stays_where_the_end_of_its_turn_is_torn() {
     writer.append_all(answered.into()).unwrap();
     drop(writer);
     let path = home.session_file(&"s".into());
-    let whole = fs::read_to_string(&path).unwrap();
-    let end = whole.trim_end().rfind('\n').unwrap() + 1;
+    let whole = fs::read(&path).unwrap();
+    let lines = whole.split_inclusive(|byte| *byte == b'\n');
+    let end = whole.len() - lines.last().unwrap().len();
     for len in end..whole.len() - 1 {
         fs::write(&path, &whole[..len]).unwrap();
         let (_, recovered) = open(&home).unwrap();
@@ -175,7 +176,7 @@ fn an_answer_stays_where_the_end_of_its_turn_is_torn() {
         let problems: Vec<_> = recovered.notices.iter().map(|n| &n.problem).collect();
         let torn = [&Problem::TornTail];
         assert_eq!(problems, torn.get(usize::from(len == end)..).unwrap());
-        assert_eq!(fs::read_to_string(&path).unwrap(), whole[..end]);
+        assert_eq!(fs::read(&path).unwrap(), whole[..end]);
     }
 }
 

@@ -323,6 +323,7 @@ fn put(texts: &Texts, sessions: &[Session]) {
             let texts = session.texts.iter().map(|text| TextMessage {
                 role: Role::User,
                 when: session.when,
+                cited: None,
                 text,
             });
             texts.collect()

@@ -13,6 +13,7 @@ mod compaction;
 pub mod draft;
 mod fitting;
 mod keeping;
+mod left;
 mod outgoing;
 mod recalled;
 mod regenerating;
@@ -25,6 +26,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod titling;
+mod unfinished;
 mod waiting;
 mod window;
 
@@ -38,7 +40,7 @@ pub use compaction::{COMPACT_END, COMPACT_START, COMPACTED, KEPT, is_of_summary}
 pub use draft::{Departed, Draft, Element, KeptDraft, Part};
 use fitting::Refused;
 use keeping::Keeping;
-pub use keeping::unfinished;
+pub use left::{Left, Page, Places};
 use outgoing::Outgoing;
 pub use recalled::{Prompt, prompts};
 pub use request::{RequestHeader, is_for_answer, last_asked, requests};
@@ -46,6 +48,7 @@ use serde::Deserialize;
 pub use step::Step;
 use titling::Titling;
 pub use titling::{TITLE_FAILED, TitlePolicy};
+pub use unfinished::unfinished;
 pub use window::{CROWDED, context_tokens};
 
 use crate::model::{Chosen, Delta, ModelError};

@@ -200,7 +200,7 @@ fn read(tool: Tool, home: &Path) {
                 assert!(read.capture == again.capture, "the same is read twice");
             }
         }
-        let _ = logs.captures(&log.file, &ids, &round);
+        let _ = logs.said(&log.file, &ids, &round);
     }
     for path in contents(home).keys() {
         let (read, captured) = (detect::read_file(path), detect::capture_file(path));

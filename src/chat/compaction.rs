@@ -10,12 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Received, usage_json, waits};
 use super::fitting::Wanted;
-use super::keeping::DELTA;
-use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice, REQUEST_HEADER};
+use super::{ATTEMPT, Chat, Effect, FINISH, Failure, Generation, Notice};
 use super::{RequestHeader, View, log};
 use crate::figures::counted;
 use crate::model::{Delta, FinishReason, ModelError, Purpose};
-use crate::session::{Entry, Event, Payload, Session};
+use crate::session::{Entry, Event, Payload};
 pub use instruction::{COMPACTED, KEPT};
 use plan::Plan;
 
@@ -411,7 +410,7 @@ fn nothing_changed(failure: Failure) -> Effect {
 }
 
 /// What came of a summary that did not come to its end; nothing of nothing.
-fn attempt(
+pub(super) fn attempt(
     compaction_id: &str,
     from: impl IntoIterator<Item = (String, Value)>,
     text: &str,
@@ -427,44 +426,4 @@ fn attempt(
     data.insert("interrupted".to_owned(), true.into());
     data.extend(error.map(|error| ("error".to_owned(), error.clone())));
     Some(Payload::log_only(ATTEMPT, Value::Object(data)))
-}
-
-/// What ends a compaction that a program left open when it ended itself, or
-/// whose end could not be written. Nothing where none is open.
-pub(super) fn unfinished(session: &Session) -> Vec<Payload> {
-    let is = |event: &Arc<Event>, kind| event.payload.type_name() == kind;
-    let events = session.events();
-    let Some(start) = events.iter().rposition(|event| is(event, COMPACT_START)) else {
-        return Vec::new();
-    };
-    let since = events.get(start..).unwrap_or_default();
-    if since.iter().any(|event| is(event, COMPACT_END)) {
-        return Vec::new();
-    }
-    let mut id = "";
-    let mut from = Vec::new();
-    let mut text = String::new();
-    for event in since {
-        let Payload::LogOnly { kind, data } = &event.payload else {
-            continue;
-        };
-        let word = |key| data.get(key).and_then(Value::as_str).unwrap_or_default();
-        match kind.as_str() {
-            COMPACT_START => id = word(COMPACTION_ID),
-            REQUEST_HEADER if from.is_empty() => {
-                let value = |key| data.pointer(&format!("/header/config/{key}"));
-                let named =
-                    ["provider", "model"].map(|key| Some((key.to_owned(), value(key)?.clone())));
-                from.extend(named.into_iter().flatten());
-            }
-            DELTA if word(COMPACTION_ID) == id => text.push_str(word("text")),
-            _ => {}
-        }
-    }
-    let end = json!({COMPACTION_ID: id, "outcome": "interrupted"});
-    let end = Payload::log_only(COMPACT_END, end);
-    attempt(id, from, &text, None)
-        .into_iter()
-        .chain([end])
-        .collect()
 }

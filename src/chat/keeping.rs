@@ -10,11 +10,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::answer::{Answer, Received};
-use super::compaction::{self, COMPACTION_ID, Compaction};
-use super::request::is_for_answer;
-use super::{ATTEMPT, Chat, Effect, Failure, Generation, Notice, REQUEST_HEADER};
-use super::{TURN_END, TURN_START, log};
-use crate::session::{Event, Payload, Session};
+use super::compaction::{COMPACTION_ID, Compaction};
+use super::{Chat, Effect, Failure, Generation, Notice, log};
+use crate::session::{Event, Payload};
 
 /// The event that holds what came of an answer since the one before.
 pub const DELTA: &str = "assistant/delta";
@@ -138,66 +136,4 @@ impl Chat {
             }
         }
     }
-}
-
-/// What ends a turn or a compaction that a program left open when it ended
-/// itself: what had come of the answer becomes an attempt. Nothing where none
-/// is open.
-#[must_use]
-pub fn unfinished(session: &Session) -> Vec<Payload> {
-    let mut end = compaction::unfinished(session);
-    end.extend(unfinished_turn(session));
-    end
-}
-
-fn unfinished_turn(session: &Session) -> Vec<Payload> {
-    let log_only = |event: &Arc<Event>, kind| event.payload.type_name() == kind;
-    let events = session.events();
-    let Some(start) = events.iter().rposition(|event| log_only(event, TURN_START)) else {
-        return Vec::new();
-    };
-    let turn = events.get(start..).unwrap_or_default();
-    if turn.iter().any(|event| log_only(event, TURN_END)) {
-        return Vec::new();
-    }
-    let mut attempt = Map::new();
-    let mut end = Map::new();
-    let (mut text, mut reasoning) = (String::new(), String::new());
-    for event in turn {
-        let Payload::LogOnly { kind, data } = &event.payload else {
-            continue;
-        };
-        let said = |key| data.get(key).and_then(Value::as_str).unwrap_or_default();
-        match kind.as_str() {
-            TURN_START => {
-                if let Some(turn) = data.get("turn") {
-                    attempt.insert("turn".to_owned(), turn.clone());
-                    end.insert("turn".to_owned(), turn.clone());
-                }
-            }
-            REQUEST_HEADER if is_for_answer(data) => {
-                for key in ["provider", "model"] {
-                    if let Some(value) = data.pointer(&format!("/header/config/{key}")) {
-                        attempt.insert(key.to_owned(), value.clone());
-                    }
-                }
-            }
-            DELTA if data.get("turn").is_some() => {
-                text.push_str(said("text"));
-                reasoning.push_str(said("reasoning"));
-            }
-            _ => {}
-        }
-    }
-    end.insert("outcome".to_owned(), "interrupted".into());
-    let end = Payload::log_only(TURN_END, Value::Object(end));
-    if text.is_empty() && reasoning.is_empty() {
-        return vec![end];
-    }
-    attempt.insert("text".to_owned(), text.into());
-    if !reasoning.is_empty() {
-        attempt.insert("reasoning".to_owned(), reasoning.into());
-    }
-    attempt.insert("interrupted".to_owned(), true.into());
-    vec![Payload::log_only(ATTEMPT, Value::Object(attempt)), end]
 }

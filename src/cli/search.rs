@@ -12,7 +12,6 @@ use crate::figures::{counted, thousands};
 use crate::library::query::{Key, Parsed};
 use crate::library::texts::{Depth, Terms, search_events};
 use crate::library::{Library, Search, TextsStanding};
-use crate::reference::ports::SurfaceReader;
 use crate::session::{Millis, Role, SessionId};
 
 const EXAMPLES: &str = "\
@@ -222,9 +221,10 @@ fn within(
     library: &Library,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let capture =
-        super::block_on(library.read_surface(id))?.map_err(|cause| CliError::of_reading(&cause))?;
-    let hits = search_events(&capture, &Terms::parse(&args.query));
+    let said = library
+        .said(id)
+        .map_err(|cause| CliError::of_reading(&cause))?;
+    let hits = search_events(&said, &Terms::parse(&args.query));
     let hits = hits.iter().take(args.limit);
     if out.is_json() {
         let rows: Vec<Value> = hits
@@ -240,7 +240,8 @@ fn within(
         return out.json(&json!({"sessionId": id, "results": rows}));
     }
     for hit in hits {
-        out.row(&[&hit.message.to_string(), role(hit.role), &hit.snippet])?;
+        let place = hit.message.map_or("-".to_owned(), |at| at.to_string());
+        out.row(&[&place, role(hit.role), &hit.snippet])?;
     }
     Ok(())
 }

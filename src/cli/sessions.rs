@@ -1,5 +1,6 @@
 //! `ibid sessions`: every session, and one of them whole.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Output};
-use crate::chat::{ATTEMPT, is_of_summary, requests};
+use crate::chat::{ATTEMPT, Left, Page, Places, is_of_summary, requests};
 use crate::library::Library;
 use crate::session::{Event, MessageKind, Payload, Session, SessionId};
 use crate::source::{adapters, detect};
@@ -149,15 +150,54 @@ fn show(id: &SessionId, out: &mut Output) -> Result<(), CliError> {
             "notices": notices,
         }));
     }
+    let mut shown = Shown::default();
+    let mut places = Places::default();
     for event in session.events() {
-        if let Some((heading, text)) = readable(event) {
-            out.text(&format!("## {heading}\n\n{text}\n\n"))?;
+        places.show(event, &mut shown);
+    }
+    for part in &shown.0 {
+        match part {
+            Part::Left(left) => out.text(&format!("[{left}]\n\n"))?,
+            Part::Said(event) => {
+                if let Some((heading, text)) = readable(event) {
+                    out.text(&format!("## {heading}\n\n{text}\n\n"))?;
+                }
+            }
         }
     }
     for notice in notices {
         out.warn(notice);
     }
     Ok(())
+}
+
+/// What is printed of a conversation.
+#[derive(Default)]
+struct Shown(Vec<Part>);
+
+enum Part {
+    Said(Arc<Event>),
+    Left(Left),
+}
+
+impl Page for Shown {
+    fn end(&self) -> usize {
+        self.0.len()
+    }
+
+    fn take_out(&mut self, gone: &[Range<usize>]) {
+        for range in gone.iter().rev() {
+            self.0.drain(range.clone());
+        }
+    }
+
+    fn event(&mut self, event: &Arc<Event>) {
+        self.0.push(Part::Said(Arc::clone(event)));
+    }
+
+    fn left(&mut self, left: Left) {
+        self.0.push(Part::Left(left));
+    }
 }
 
 /// A session of another tool, as its current conversation.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Notice;
 use crate::reference::Cause;
-use crate::reference::projection::{self, Capture};
+use crate::reference::projection::{self, Capture, Damage, Said};
 use crate::session::{Header, Millis, Role, Session, SessionId, Title, title};
 pub use crate::source::{Kind, Round};
 pub use crate::stamp::Stamp;
@@ -91,17 +91,19 @@ pub trait LogFiles: Send + Sync {
     /// When the file is there and can't be read.
     fn capture(&self, file: &str, id: Option<&SessionId>) -> Result<Option<CapturedLog>, Cause>;
 
-    /// Reads several sessions of one file whole, in the order of these ids. What
+    /// Reads what was said in several sessions of one file, in the order of these
+    /// ids: all of it where the tool's logs tell, and else what can be cited. What
     /// others of the `round` need as well is read once.
-    fn captures(
+    fn said(
         &self,
         file: &str,
         ids: &[SessionId],
         round: &Round,
-    ) -> Vec<Result<Option<CapturedLog>, Cause>> {
+    ) -> Vec<Result<Option<Vec<Said>>, Cause>> {
         let _ = round;
-        let ids = ids.iter();
-        ids.map(|id| self.capture(file, Some(id))).collect()
+        let read = ids.iter().map(|id| self.capture(file, Some(id)));
+        read.map(|read| Ok(read?.map(|log| log.capture.said())))
+            .collect()
     }
 }
 
@@ -200,9 +202,10 @@ impl From<CapturedLog> for Facts {
 }
 
 impl Facts {
-    /// The facts of a session that is in memory and was last written then.
+    /// The facts of a session that is in memory, was last written then, and
+    /// whose log is damaged as it was found.
     #[must_use]
-    pub fn of(session: &Session, updated_at: Millis) -> Self {
+    pub fn of(session: &Session, damage: Option<&Damage>, updated_at: Millis) -> Self {
         let title = session.title().cloned().or_else(|| {
             let text = session.fallback_title()?;
             let pinned = false;
@@ -214,7 +217,7 @@ impl Facts {
             updated_at,
             messages: Some(count(projection::count(session))),
             kind: Kind::Session,
-            notices: Vec::new(),
+            notices: damage.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Notice;
 use super::files::{CapturedLog, Facts, Found, LogFile, LogFiles, Looked, Place, Scanned, Stamp};
 use crate::reference::Cause;
-use crate::reference::projection::Damage;
+use crate::reference::projection::{Damage, Said};
 use crate::session::{Header, Millis, SessionId};
 use crate::source::{
     Adapter, Cited, Environment, ForeignCapture, FoundFile, Listed, Look, Round, SourceError,
@@ -196,20 +196,20 @@ impl LogFiles for ToolLogs {
         )
     }
 
-    fn captures(
+    fn said(
         &self,
         file: &str,
         ids: &[SessionId],
         round: &Round,
-    ) -> Vec<Result<Option<CapturedLog>, Cause>> {
-        let Some(seen) = self.find(file) else {
+    ) -> Vec<Result<Option<Vec<Said>>, Cause>> {
+        if self.find(file).is_none() {
             return ids.iter().map(|_| Ok(None)).collect();
-        };
+        }
         let native = ids.iter().filter_map(Tool::foreign);
         let native: Vec<&str> = native.map(|(_, native)| native).collect();
         let read = self.adapter.capture_many(Path::new(file), &native, round);
         read.into_iter()
-            .map(|read| outcome(seen.stamp, read))
+            .map(|read| Ok(there(read)?.map(|read| read.session.capture.said())))
             .collect()
     }
 }
@@ -225,8 +225,13 @@ fn outcome(
     stamp: Stamp,
     read: Result<ForeignCapture, SourceError>,
 ) -> Result<Option<CapturedLog>, Cause> {
+    Ok(there(read)?.map(|read| captured(stamp, read)))
+}
+
+/// What was read; `None` of a file that is gone.
+fn there(read: Result<ForeignCapture, SourceError>) -> Result<Option<ForeignCapture>, Cause> {
     match read {
-        Ok(read) => Ok(Some(captured(stamp, read))),
+        Ok(read) => Ok(Some(read)),
         Err(error) if is_gone(&error) => Ok(None),
         Err(error) => Err(Arc::new(error)),
     }

@@ -8,8 +8,9 @@ use super::{
     CapturedLog, Facts, Found, Library, LibraryError, LogFile, LogFiles, cache, check_name,
 };
 use crate::reference::Cause;
-use crate::reference::projection::Capture;
+use crate::reference::projection::{Capture, Said};
 use crate::session::SessionId;
+use crate::source::Round;
 use crate::threads::lock;
 use crate::tool::Tool;
 
@@ -27,6 +28,22 @@ impl Library {
             return Ok(capture);
         }
         Err(Arc::new(self.missing(id)))
+    }
+
+    /// What was said in a stored session, read from its file: also what can't be
+    /// cited any more, where its log tells. Blocks.
+    ///
+    /// # Errors
+    /// When there is no such session, or it can't be read.
+    pub fn said(&self, id: &SessionId) -> Result<Vec<Said>, Cause> {
+        let own = &self.shared.own;
+        let file = own.file_name(id).filter(|file| own.find(file).is_some());
+        let ids = std::slice::from_ref(id);
+        let of_log = file.and_then(|file| own.said(&file, ids, &Round::default()).pop());
+        match of_log.transpose()?.flatten() {
+            Some(said) => Ok(said),
+            None => Ok(self.read_stored(id)?.said()),
+        }
     }
 
     /// Why there is no such session: it is gone, or it never was.

@@ -12,8 +12,9 @@ use super::query::{Filter, Parsed, Problem};
 use super::texts::{
     Depth, SessionTexts, Terms, TextHits, TextMessage, TextQuery, Texts, TextsError,
 };
-use super::{CapturedLog, Library, Progress, Stamp};
+use super::{Library, Progress, Stamp};
 use crate::reference::Cause;
+use crate::reference::projection::Said;
 use crate::session::{Millis, SessionId};
 use crate::source::Round;
 use crate::threads::{in_background, lock};
@@ -66,7 +67,7 @@ struct Read<'a> {
     id: &'a SessionId,
     stamp: Stamp,
     when: Millis,
-    log: Result<CapturedLog, Cause>,
+    said: Result<Vec<Said>, Cause>,
 }
 
 /// How much of what was said can be searched.
@@ -218,13 +219,13 @@ impl Library {
     ) -> Result<(), TextsError> {
         let read: Vec<Vec<Read<'_>>> = in_background(|| {
             let files = batch.par_iter().filter(|_| !cancel.is_cancelled());
-            files.map(|file| self.captures(file, round)).collect()
+            files.map(|file| self.all_said(file, round)).collect()
         });
         let mut whole: Vec<(&Read<'_>, Vec<TextMessage<'_>>)> = Vec::new();
         let mut problems: Vec<(SessionId, String)> = Vec::new();
         for read in read.iter().flatten() {
-            match &read.log {
-                Ok(log) => whole.push((read, messages(log, read.when))),
+            match &read.said {
+                Ok(said) => whole.push((read, messages(said, read.when))),
                 Err(cause) => problems.push((read.id.clone(), cause.to_string())),
             }
         }
@@ -242,11 +243,11 @@ impl Library {
 
     /// The sessions of a file as they are now, but for those that are gone. One
     /// that can't be read keeps what is known of it, and is tried again.
-    fn captures<'a>(&self, file: &'a Unread, round: &Round) -> Vec<Read<'a>> {
+    fn all_said<'a>(&self, file: &'a Unread, round: &Round) -> Vec<Read<'a>> {
         let Some(logs) = self.logs_of(file.tool) else {
             return Vec::new();
         };
-        let read = logs.captures(&file.file, &file.ids, round);
+        let read = logs.said(&file.file, &file.ids, round);
         let known = file.ids.iter().zip(&file.states);
         known
             .zip(read)
@@ -255,7 +256,7 @@ impl Library {
                     id,
                     stamp: *stamp,
                     when: *when,
-                    log: read.transpose()?,
+                    said: read.transpose()?,
                 })
             })
             .collect()
@@ -339,12 +340,12 @@ fn by_file(known: &[Searchable], stale: &[usize]) -> Vec<Unread> {
 
 /// What was said in a session. A message that does not tell when was said when
 /// something last happened in it.
-fn messages(log: &CapturedLog, last: Millis) -> Vec<TextMessage<'_>> {
-    let items = log.capture.conversation.iter();
-    items
-        .map(|item| TextMessage {
+fn messages(said: &[Said], last: Millis) -> Vec<TextMessage<'_>> {
+    said.iter()
+        .map(|Said { item, cited }| TextMessage {
             role: item.role,
             when: Some(item.time).filter(|time| time.0 > 0).unwrap_or(last),
+            cited: *cited,
             text: &item.text,
         })
         .collect()

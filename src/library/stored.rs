@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::files::{CapturedLog, LogFile, LogFiles, Place, Scanned};
+use super::files::{CapturedLog, LogFile, LogFiles, Place, Round, Scanned};
 use crate::reference::Cause;
+use crate::reference::projection::Said;
 use crate::session::{Header, SessionId};
 use crate::store::{self, Home, SessionFile, file_name, log};
 use crate::tool::Tool;
@@ -98,6 +99,22 @@ impl LogFiles for StoredLogs {
             title: read.title,
         }))
     }
+
+    fn said(
+        &self,
+        file: &str,
+        ids: &[SessionId],
+        _: &Round,
+    ) -> Vec<Result<Option<Vec<Said>>, Cause>> {
+        let read = |_| {
+            if self.find(file).is_none() {
+                return Ok(None);
+            }
+            let said = log::read_said(&self.path(file));
+            said.map(Some).map_err(|e| Arc::new(e) as Cause)
+        };
+        ids.iter().map(read).collect()
+    }
 }
 
 /// Several places of logs as one. A log that is in two of them is read from
@@ -161,6 +178,19 @@ impl LogFiles for Layered {
             }
         }
         Ok(None)
+    }
+
+    fn said(
+        &self,
+        file: &str,
+        ids: &[SessionId],
+        round: &Round,
+    ) -> Vec<Result<Option<Vec<Said>>, Cause>> {
+        let layer = self.0.iter().find(|layer| layer.find(file).is_some());
+        match layer {
+            Some(layer) => layer.said(file, ids, round),
+            None => ids.iter().map(|_| Ok(None)).collect(),
+        }
     }
 }
 

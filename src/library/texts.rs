@@ -2,7 +2,7 @@
 //!
 //! The index lies in the same database as the projection cache and is as much
 //! a cache as that: all of it can be read again from the sessions. It takes
-//! up a session's conversation as it is cited, never the noise of tools.
+//! up what was said in a session, cited or not, and never the noise of tools.
 //! Several processes may use it at once.
 //!
 //! The index gives candidates; each is compared with its text, kept beside it.
@@ -63,6 +63,9 @@ pub struct TextMessage<'a> {
     /// No reason to write a
     /// message again: one that is in the index keeps its time.
     pub when: Millis,
+    /// Its place in what can be cited of the session, counted from 0; `None` where
+    /// it can't be any more.
+    pub cited: Option<u32>,
     /// The words.
     pub text: &'a str,
 }
@@ -106,8 +109,9 @@ pub struct TextHits {
 pub struct TextHit {
     /// The session.
     pub id: SessionId,
-    /// The place of the message in its conversation, counted from 0.
-    pub message: u32,
+    /// The place of the message in what can be cited of the session, counted from
+    /// 0; `None` where it can't be any more.
+    pub message: Option<u32>,
     /// Whose words they are.
     pub role: Role,
     /// When it was said.

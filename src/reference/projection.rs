@@ -36,6 +36,32 @@ pub struct Capture {
     pub damage: Option<Damage>,
 }
 
+/// A message that a person or a model said in a session, whether or not it can
+/// still be cited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The message.
+    pub item: Item,
+    /// Its place in the citable conversation, counted from 0; `None` for what
+    /// another message took the place of: what was summed up, and what was
+    /// taken back.
+    pub cited: Option<u32>,
+}
+
+impl Capture {
+    /// What is said in the citable conversation.
+    #[must_use]
+    pub fn said(self) -> Vec<Said> {
+        let items = (0..).zip(self.conversation);
+        items
+            .map(|(at, item)| Said {
+                item,
+                cited: Some(at),
+            })
+            .collect()
+    }
+}
+
 /// What could not be read of a damaged session.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{first}{}", more(*.problems))]

@@ -113,7 +113,7 @@ mod tests {
             title: "Fix".to_owned(),
             tool: Tool::Ibid,
             place: "~/api".to_owned(),
-            message: 0,
+            message: Some(0),
             matches: 1,
             when: Millis(0),
             role: Role::User,

@@ -57,8 +57,9 @@ pub struct TextRow {
     /// Where the session was begun, shortened, and what tells it from one that
     /// looks the same.
     pub place: String,
-    /// The place of the message in the conversation, counted from 0.
-    pub message: u32,
+    /// The place of the message in what can be cited of the session, counted from
+    /// 0; `None` where it can't be any more.
+    pub message: Option<u32>,
     /// How many messages of the session match.
     pub matches: u32,
     /// When the message was said.

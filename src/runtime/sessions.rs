@@ -7,13 +7,15 @@ use tokio_util::task::TaskTracker;
 
 use super::{Done, Runtime, Services, failure};
 use crate::aside::recoverable;
-use crate::chat::{ChatEvent, Draft, Generation, KeptDraft, Notice, Part, last_asked, unfinished};
+use crate::chat::{
+    ChatEvent, Draft, Generation, KeptDraft, Notice, Part, TURN_END, last_asked, unfinished,
+};
 use crate::library::{Facts, Library, LiveSession, StoredLogs};
 use crate::model::{Chosen, Models};
 use crate::reference::Reference;
 use crate::reference::ports::ModelRoute;
-use crate::reference::projection::{Capture, capture};
-use crate::session::{Entry, Event, Header, Millis, NewEvent, Session, SessionId};
+use crate::reference::projection::{Capture, Damage, capture};
+use crate::session::{Entry, Event, Header, Millis, NewEvent, Payload, Session, SessionId};
 use crate::store::{DraftFile, Home, SessionWriter, StoreError, log};
 use crate::threads::lock;
 
@@ -37,6 +39,14 @@ impl Slot {
             Self::New(header) => Session::new(header.clone()),
             Self::Stored(writer) => writer.session().clone(),
             Self::Left(session) => (**session).clone(),
+        }
+    }
+
+    /// What of its log can't be read.
+    fn damage(&self) -> Option<&Damage> {
+        match self {
+            Self::Stored(writer) => writer.damage(),
+            Self::New(_) | Self::Left(_) => None,
         }
     }
 
@@ -271,10 +281,12 @@ pub(super) fn note(library: &Library, home: &Home, slot: &Mutex<Slot>) {
     // Both at the same moment: what is written later has another stamp.
     let slot = lock(slot);
     let session = slot.session();
+    let damage = slot.damage().cloned();
     let log = logs.log_file(session.id());
     drop(slot);
     if let Some(log) = log {
-        library.record(&log, &Facts::of(&session, log.stamp.written_at()));
+        let facts = Facts::of(&session, damage.as_ref(), log.stamp.written_at());
+        library.record(&log, &facts);
     }
 }
 
@@ -372,8 +384,14 @@ pub(crate) fn open_session(home: &Home, id: &SessionId) -> Result<Opened, StoreE
         .into_iter()
         .collect();
     // Without it the session can still be read, and gone on in later.
-    if let Err(error) = end_turn(&mut writer) {
-        notes.push(format!("its last turn could not be ended: {error}"));
+    match end_turn(&mut writer) {
+        // The conversation itself shows how it ended; a log that lost something
+        // is told of with what was made of it.
+        Ok(Some(outcome)) if !notes.is_empty() => {
+            notes.push(format!("its last turn is ended as {outcome}"));
+        }
+        Ok(_) => {}
+        Err(error) => notes.push(format!("its last turn could not be ended: {error}")),
     }
     let session = writer.session().clone();
     Ok(Opened {
@@ -388,15 +406,20 @@ pub(crate) fn open_session(home: &Home, id: &SessionId) -> Result<Opened, StoreE
     })
 }
 
-/// Ends a turn that was left open by a program that ended itself.
-fn end_turn(writer: &mut SessionWriter) -> Result<(), StoreError> {
+/// Ends a turn that was left open by a program that ended itself, and tells how.
+fn end_turn(writer: &mut SessionWriter) -> Result<Option<String>, StoreError> {
     let end = unfinished(writer.session());
     if end.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
+    let outcome = end.iter().rev().find_map(|payload| match payload {
+        Payload::LogOnly { kind, data } if kind == TURN_END => {
+            Some(data.get("outcome")?.as_str()?.to_owned())
+        }
+        _ => None,
+    });
     let now = Millis::now();
     let end = end.into_iter();
-    writer
-        .append_all(end.map(|payload| NewEvent::plain(now, payload)).collect())
-        .map(drop)
+    writer.append_all(end.map(|payload| NewEvent::plain(now, payload)).collect())?;
+    Ok(outcome)
 }

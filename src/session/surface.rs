@@ -108,6 +108,9 @@ struct Node<T> {
     value: Option<T>,
 }
 
+/// What stands before a place and what behind it, as places in the arena.
+type Neighbours = (Option<usize>, Option<usize>);
+
 impl<T> Default for Surface<T> {
     fn default() -> Self {
         Self {
@@ -120,7 +123,7 @@ impl<T> Default for Surface<T> {
 
 impl<T> Surface<T> {
     /// Applies one message event; `seq` must be greater than all before. Gives
-    /// back what it shadows, in order.
+    /// what it shadowed, in order.
     ///
     /// # Errors
     /// When the operation or the sources break a rule of the log; nothing is
@@ -132,7 +135,7 @@ impl<T> Surface<T> {
         op: Option<&SurfaceOp>,
         sources: Option<&[Seq]>,
         value: T,
-    ) -> Result<Vec<T>, SurfaceError> {
+    ) -> Result<Vec<(Seq, T)>, SurfaceError> {
         let op = op.ok_or(SurfaceError::MissingOp {
             seq,
             kind: kind.as_str(),
@@ -150,7 +153,7 @@ impl<T> Surface<T> {
                     self.check_range(seq, *start, *end, sources.unwrap_or_default())?;
                 // In the place of the first it shadows, it takes its label.
                 let label = self.label(from);
-                let (shadowed, neighbours) = self.cut(from, to);
+                let (neighbours, shadowed) = self.cut(from, to);
                 self.link(seq, label, neighbours, value);
                 Ok(shadowed)
             }
@@ -171,13 +174,14 @@ impl<T> Surface<T> {
         .filter_map(|node| node.value.as_ref())
     }
 
-    /// What stands on the surface, in order, taken out of it.
+    /// What stands on the surface, in order and each with its event's seq, taken
+    /// out of it.
     #[must_use]
-    pub fn into_values(mut self) -> Vec<T> {
+    pub fn into_values(mut self) -> Vec<(Seq, T)> {
         let mut values = Vec::new();
         let mut at = self.first;
         while let Some(node) = at.and_then(|i| self.nodes.get_mut(i)) {
-            values.extend(node.value.take());
+            values.extend(node.value.take().map(|value| (node.seq, value)));
             at = node.next;
         }
         values
@@ -228,29 +232,23 @@ impl<T> Surface<T> {
             })
     }
 
-    /// Takes out the range, and tells its outer neighbours.
-    fn cut(&mut self, from: usize, to: usize) -> (Vec<T>, (Option<usize>, Option<usize>)) {
+    /// Takes the range out and returns its outer neighbours, and what stood in it.
+    fn cut(&mut self, from: usize, to: usize) -> (Neighbours, Vec<(Seq, T)>) {
+        let mut shadowed = Vec::new();
         let before = self.nodes.get(from).and_then(|n| n.previous);
         let mut at = Some(from);
         let mut after = None;
-        let mut shadowed = Vec::new();
         while let Some(i) = at
             && let Some(node) = self.nodes.get_mut(i)
         {
-            shadowed.extend(node.value.take());
+            shadowed.extend(node.value.take().map(|value| (node.seq, value)));
             after = node.next;
             at = if i == to { None } else { node.next };
         }
-        (shadowed, (before, after))
+        ((before, after), shadowed)
     }
 
-    fn link(
-        &mut self,
-        seq: Seq,
-        label: usize,
-        (before, after): (Option<usize>, Option<usize>),
-        value: T,
-    ) {
+    fn link(&mut self, seq: Seq, label: usize, (before, after): Neighbours, value: T) {
         let index = self.nodes.len();
         self.nodes.push(Node {
             seq,
@@ -367,7 +365,8 @@ mod tests {
             let op = replace(start, end);
             surface.apply(Seq(seq), MessageKind::User, Some(&op), Some(&named), seq)
         };
-        assert_eq!(apply(4, 1, 2, &[1, 2]).unwrap(), [1, 2], "it shadows them");
+        let back = apply(4, 1, 2, &[1, 2]).unwrap();
+        assert_eq!(back, [(Seq(1), 1), (Seq(2), 2)], "it shadows them");
         assert!(matches!(
             apply(5, 4, 0, &[0, 4]),
             Err(SurfaceError::OutOfOrder { .. })
@@ -376,8 +375,9 @@ mod tests {
             apply(5, 3, 4, &[3, 4]),
             Err(SurfaceError::OutOfOrder { .. })
         ));
-        assert_eq!(apply(5, 4, 3, &[4, 3]).unwrap(), [4, 3]);
+        let back = apply(5, 4, 3, &[4, 3]).unwrap();
+        assert_eq!(back, [(Seq(4), 4), (Seq(3), 3)]);
         assert_eq!(surface.last(), Some(&5));
-        assert_eq!(surface.into_values(), [0, 5]);
+        assert_eq!(surface.into_values(), [(Seq(0), 0), (Seq(5), 5)]);
     }
 }

@@ -16,7 +16,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use super::{StoreError, files};
-use crate::reference::projection::Capture;
+use crate::reference::projection::{Capture, Said};
 use crate::session::{Header, Session, Title};
 use brief::Brief;
 use fold::Fold;
@@ -82,6 +82,17 @@ pub fn read_capture(path: &Path) -> Result<CapturedLog, StoreError> {
         title,
         notices: read.notices,
     })
+}
+
+/// Reads all that a person or a model said in a session, whether or not it can
+/// still be cited, in the order of the log. Answers that did not come to their end
+/// are no part of it.
+///
+/// # Errors
+/// As [`read_session`].
+pub fn read_said(path: &Path) -> Result<Vec<Said>, StoreError> {
+    let read = read(path, |_| Brief::keeping_all())?;
+    Ok(read.fold.into_said())
 }
 
 struct Read<F> {

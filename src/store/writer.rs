@@ -13,7 +13,8 @@ use tempfile::TempPath;
 
 use super::log::{self, LogNotice, Problem, Recovered};
 use super::{Home, StoreError, files};
-use crate::session::{Event, Header, NewEvent, Payload, Seq, Session, SessionId};
+use crate::reference::projection::Damage;
+use crate::session::{Event, Header, NewEvent, Payload, Role, Seq, Session, SessionId};
 
 /// A session that is open for writing.
 ///
@@ -21,6 +22,8 @@ use crate::session::{Event, Header, NewEvent, Payload, Seq, Session, SessionId};
 #[derive(Debug)]
 pub struct SessionWriter {
     session: Session,
+    /// What of the log can't be read, and stays in it.
+    damage: Option<Damage>,
     path: PathBuf,
     log: Log,
     _lock: files::Lock,
@@ -56,6 +59,7 @@ impl SessionWriter {
         };
         let writer = Self {
             session,
+            damage: None,
             path,
             log: Log::new(Box::new(file), lines.len() as u64),
             _lock: lock,
@@ -65,8 +69,10 @@ impl SessionWriter {
 
     /// Opens a session, with what was found while reading it.
     ///
-    /// A torn last line is cut off. Other damage stays as it is, and what is
-    /// appended goes behind it, at the seq after the highest that was read.
+    /// A torn last line is cut off. What was written together with it is cut off
+    /// too if it holds a message of the person's side: without what it cites it
+    /// is another message. An answer stays. Other damage stays as it is, and what
+    /// is appended goes behind it, at the seq after the highest that was read.
     ///
     /// # Errors
     /// `SESSION_NOT_FOUND`, also where its creation was stopped half-way;
@@ -95,7 +101,7 @@ impl SessionWriter {
             });
         }
         let failed = |cause| StoreError::io("write", &path, cause);
-        if let Some(first) = unfinished_batch(&recovered.session) {
+        if let Some(first) = torn_request(&recovered.session) {
             let found = line_of(&path, first, recovered.valid_len).map_err(failed)?;
             // Where the log is damaged, an event that is missing may have been
             // written: nothing is cut then.
@@ -124,6 +130,7 @@ impl SessionWriter {
         let len = repair_tail(&mut file, recovered.valid_len).map_err(failed)?;
         let writer = Self {
             session: recovered.session.clone(),
+            damage: lasting_damage(&recovered.notices),
             log: Log::new(Box::new(file), len),
             path,
             _lock: lock,
@@ -137,6 +144,13 @@ impl SessionWriter {
         &self.session
     }
 
+    /// What of the log can't be read, as long as nobody mends it by hand; `None`
+    /// when all can.
+    #[must_use]
+    pub fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
+    }
+
     /// Appends one event; it is on disk when this returns.
     ///
     /// # Errors
@@ -145,9 +159,10 @@ impl SessionWriter {
         self.commit(|session, lines| stage(session, lines, event, Map::new()))
     }
 
-    /// Appends events in one write; they are on disk when this returns. What
-    /// a program killed meanwhile leaves of them is cut off by the next
-    /// [`open`](Self::open): all are there, or none.
+    /// Appends events in one write; they are on disk when this returns. Of
+    /// what a program killed meanwhile leaves of them, the next
+    /// [`open`](Self::open) keeps those that are whole, or none if a message of
+    /// the person's side is among them.
     ///
     /// # Errors
     /// `SESSION_EVENT_REFUSED`, `SESSION_NOT_STORABLE`,
@@ -227,7 +242,26 @@ fn stage(
 /// how many they are.
 const BATCH: &str = "batch";
 
-/// The first event of a last batch that is not there to its end.
+/// What is left of the damage when a writer has cut off a torn last line.
+fn lasting_damage(notices: &[LogNotice]) -> Option<Damage> {
+    let lasts = |n: &&LogNotice| !matches!(n.problem, Problem::TornTail | Problem::TornBatch);
+    let lasting: Vec<LogNotice> = notices.iter().filter(lasts).cloned().collect();
+    log::damage(&lasting)
+}
+
+/// The first event of those written together last, when they are not all there
+/// and one of them is a message of the person's side.
+fn torn_request(session: &Session) -> Option<Seq> {
+    let first = unfinished_batch(session)?;
+    let mut there = session.events().iter().filter(|event| event.seq >= first);
+    let asks = |event: &Arc<Event>| {
+        let message = event.message();
+        message.is_some_and(|message| message.role != Role::Assistant)
+    };
+    there.any(asks).then_some(first)
+}
+
+/// The first event of those written together last, when they are not all there.
 fn unfinished_batch(session: &Session) -> Option<Seq> {
     let through = session.captured_through()?;
     let (first, count) = session.events().iter().rev().find_map(|event| {
@@ -306,9 +340,9 @@ pub(super) fn remove_empty(home: &Home, id: &SessionId) -> Result<bool, StoreErr
     }
     let read = log::read_session(&path)?;
     let is_damaged = |notice: &LogNotice| notice.problem != Problem::TornTail;
-    // A first batch that is not all there is nothing yet either.
-    let holds_some = read.session.captured_through().is_some()
-        && unfinished_batch(&read.session) != Some(Seq(0));
+    // A first message that is not all there is nothing yet either.
+    let holds_some =
+        read.session.captured_through().is_some() && torn_request(&read.session) != Some(Seq(0));
     if holds_some || read.notices.iter().any(is_damaged) {
         return Ok(false);
     }

@@ -29,8 +29,8 @@ pub enum Pane {
 /// A place in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The message, counted from 0.
-    pub message: usize,
+    /// The message, counted from 0; `None` where it can't be cited any more.
+    pub message: Option<usize>,
     /// What to look for from there on: the first that the message has.
     pub texts: Vec<String>,
 }
@@ -38,7 +38,7 @@ pub struct Spot {
 impl Spot {
     /// What to look for in a session.
     fn text_in(&self, capture: &Capture) -> &str {
-        let message = capture.conversation.get(self.message);
+        let message = self.message.and_then(|at| capture.conversation.get(at));
         let is_there = |text: &&String| {
             let mut is_there = false;
             if let (Some(needle), Some(message)) = (Needle::new(text), message) {
@@ -99,7 +99,10 @@ impl Look {
             Ok(capture) => {
                 let mut preview = SessionPreview::new(&capture, &self.label, facts);
                 if let Some(spot) = &self.spot {
-                    preview.show_message(spot.message, spot.text_in(&capture));
+                    match spot.message {
+                        Some(message) => preview.show_message(message, spot.text_in(&capture)),
+                        None => preview.say_earlier(),
+                    }
                 }
                 Read::Done(Box::new(preview))
             }

@@ -263,6 +263,9 @@ pub struct SessionPreview {
     document: Document,
 }
 
+/// What is said where a message was found that can't be cited any more.
+const EARLIER: &str = "what was found is not cited: a summary or a later message took its place";
+
 impl SessionPreview {
     /// The preview of a capture. Only what is looked at is laid out, so that
     /// a session of any length opens at once.
@@ -282,6 +285,13 @@ impl SessionPreview {
         let pager = &mut self.document.pager;
         pager.go_to_message(message);
         pager.search_for(text);
+    }
+
+    /// Says that the message which was found is no part of what is shown.
+    pub fn say_earlier(&mut self) {
+        let said = Piece::own(Kind::Cut, EARLIER);
+        self.document.facts.push(said.clone());
+        self.document.head.extend([said]);
     }
 
     /// The text being read, to scroll and to search.

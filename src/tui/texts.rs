@@ -98,7 +98,9 @@ impl TextPicker {
     pub fn spot(&self) -> Option<Spot> {
         let row = self.selected()?;
         Some(Spot {
-            message: usize::try_from(row.message).unwrap_or(usize::MAX),
+            message: row
+                .message
+                .map(|at| usize::try_from(at).unwrap_or(usize::MAX)),
             texts: snippet::matched(row),
         })
     }

@@ -5,10 +5,10 @@
 //! streaming answer only its last row.
 
 mod entry;
-mod left;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
@@ -16,13 +16,13 @@ use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 use serde_json::Value;
 
-use left::Places;
-
 use super::pager::Pager;
 use super::pager::piece::{Kind, LINE_BYTES, Piece};
 use super::theme::Theme;
 use super::wrap::Wrap;
-use crate::chat::{ATTEMPT, REQUEST_HEADER, TURN_END, TURN_START, is_for_answer, is_of_summary};
+use crate::chat::{
+    ATTEMPT, Left, Page, Places, REQUEST_HEADER, TURN_END, TURN_START, is_for_answer, is_of_summary,
+};
 use crate::session::{Event, MessageKind, Payload, SessionId};
 
 /// An answer that is not in the log yet.
@@ -152,13 +152,13 @@ impl TranscriptState {
                 let failed = self.failed.take();
                 self.pager.extend([entry::unanswered(failed.as_deref())]);
             }
-            if let Some(gone) = self.places.add(event, self.pager.len()) {
-                self.pager.remove(&gone.pieces);
-                self.pager
-                    .extend([Piece::own(Kind::Remark, gone.left.line())]);
-                answer = self.pager.len() + 1;
-            }
-            self.pager.extend(entry::pieces(event, tool_of));
+            let mut drawn = Drawn {
+                pager: &mut self.pager,
+                tool_of,
+                behind_left: None,
+            };
+            self.places.show(event, &mut drawn);
+            answer = drawn.behind_left.map_or(answer, |pieces| pieces + 1);
         }
         self.seen += events.len();
         self.last = events.last().cloned();
@@ -242,6 +242,34 @@ impl TranscriptState {
                 self.pager.extend([Piece::own(Kind::Text, line)]);
             }
         }
+    }
+}
+
+/// The pieces of a conversation, as they are put on the screen.
+struct Drawn<'a> {
+    pager: &'a mut Pager,
+    tool_of: &'a dyn Fn(&SessionId) -> Option<String>,
+    /// How many pieces stand before what took the place of what was left.
+    behind_left: Option<usize>,
+}
+
+impl Page for Drawn<'_> {
+    fn end(&self) -> usize {
+        self.pager.len()
+    }
+
+    fn take_out(&mut self, gone: &[Range<usize>]) {
+        self.pager.remove(gone);
+    }
+
+    fn event(&mut self, event: &Arc<Event>) {
+        self.pager.extend(entry::pieces(event, self.tool_of));
+    }
+
+    fn left(&mut self, left: Left) {
+        let line = format!("┆ {left}");
+        self.pager.extend([Piece::own(Kind::Remark, line)]);
+        self.behind_left = Some(self.pager.len());
     }
 }
 

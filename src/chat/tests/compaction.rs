@@ -410,6 +410,32 @@ fn a_compaction_that_a_crash_left_open_is_ended_with_what_had_come() {
 }
 
 #[test]
+fn a_compaction_that_lost_nothing_but_its_end_is_ended_as_it_went() {
+    for (whole, outcome) in [(true, "complete"), (false, "interrupted")] {
+        let mut turn = talked(3);
+        let asked = turn.asked_for_summary();
+        turn.on(text(asked, "a sum"));
+        turn.on(ChatEvent::Keep(asked));
+        turn.log();
+        if whole {
+            turn.on(ChatEvent::AnswerEnded(asked, None));
+        } else {
+            turn.cancel();
+        }
+        turn.log();
+        let mut left = turn.world.log.clone();
+        left.rewind_to(left.events().last().unwrap().seq);
+        let end = unfinished(&left);
+        assert_eq!(end.len(), 1, "nothing is kept twice: {end:?}");
+        assert_eq!(end[0].type_name(), "compact/end");
+        let Payload::LogOnly { data, .. } = &end[0] else {
+            panic!("it is log-only");
+        };
+        assert_eq!(data["outcome"], outcome);
+    }
+}
+
+#[test]
 fn a_compaction_is_no_part_of_a_turn_that_a_crash_left_open() {
     let mut turn = talked(3);
     let asked = turn.asked_for_summary();

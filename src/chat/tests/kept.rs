@@ -3,7 +3,7 @@
 use super::*;
 use crate::chat::{requests, unfinished};
 use crate::model::{Api, Chosen, Delta, ModelError, Options, RequestConfig};
-use crate::session::{Header, Millis, NewEvent, Payload, Session};
+use crate::session::{Header, Message, Millis, NewEvent, Payload, Session};
 
 const DELTA: &str = "log assistant/delta";
 
@@ -134,6 +134,71 @@ fn a_turn_without_a_word_is_ended_without_an_attempt() {
     assert_eq!(kinds, ["turn/end"]);
     let empty = Session::new(Header::new("new", Millis(0), None));
     assert!(unfinished(&empty).is_empty());
+}
+
+/// The log without its last event, as a torn last line leaves it.
+fn without_last(log: &Session) -> Session {
+    let mut log = log.clone();
+    let last = log.events().last().unwrap().seq;
+    log.rewind_to(last);
+    log
+}
+
+fn ends(payload: &Payload) -> &serde_json::Value {
+    let Payload::LogOnly { kind, data } = payload else {
+        panic!("what ends a turn is log-only");
+    };
+    assert_eq!(kind, "turn/end");
+    data
+}
+
+#[test]
+fn a_turn_that_lost_nothing_but_its_end_is_ended_with_its_answer() {
+    let mut turn = Turn::new(ReviewPolicy::Never);
+    let asked = turn.asked();
+    turn.on(text(asked, "two "));
+    turn.on(ChatEvent::Keep(asked));
+    turn.log();
+    turn.on(text(asked, "things"));
+    turn.on(ChatEvent::Delta(
+        asked,
+        Delta::Finished(crate::model::FinishReason::Length),
+    ));
+    turn.on(ChatEvent::AnswerEnded(asked, None));
+    turn.log();
+    let left = without_last(&turn.world.log);
+    let end = unfinished(&left);
+    assert_eq!(end.len(), 1, "the answer is no attempt: {end:?}");
+    let events = turn.world.log.events();
+    assert_eq!(end[0], events.last().unwrap().payload);
+    assert_eq!(ends(&end[0])["outcome"], "complete");
+    let said: Vec<_> = left.derive_messages().map(Message::text).collect();
+    assert_eq!(said, ["hello", "two things"]);
+}
+
+#[test]
+fn an_attempt_that_is_there_is_not_made_twice() {
+    for (error, outcome) in [(false, "interrupted"), (true, "failed")] {
+        let mut turn = Turn::new(ReviewPolicy::Never);
+        let asked = turn.asked();
+        turn.on(text(asked, "two "));
+        turn.on(ChatEvent::Keep(asked));
+        turn.log();
+        if error {
+            let error = ModelError::StreamEnded {
+                provider: "own".to_owned(),
+                model: "b".to_owned(),
+            };
+            turn.on(ChatEvent::AnswerEnded(asked, Some(error)));
+        } else {
+            turn.cancel();
+        }
+        turn.log();
+        let end = unfinished(&without_last(&turn.world.log));
+        assert_eq!(end.len(), 1, "{end:?}");
+        assert_eq!(ends(&end[0])["outcome"], outcome);
+        assert_eq!(end[0], turn.world.log.events().last().unwrap().payload);
+    }
 }
 
 fn server(model: &str, max_output: u64) -> Chosen {

@@ -19,7 +19,7 @@ use crate::threads::lock;
 
 /// The version of the tables below. Older ones are dropped and made anew; newer ones
 /// belong to a newer program and are left alone.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// How long to wait for another process. Its transactions are short.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// In bytes; of meaning for a new file only.
@@ -28,7 +28,8 @@ const PAGE_SIZE: i64 = 16_384;
 const CACHE_SIZE: i64 = -16_384;
 
 /// `stamp` is null while a session is not written to its end. `writes` tells a writer
-/// that another one was here. The index holds tokens alone: each text is
+/// that another one was here. `cited` is a message's place in what can be cited of its
+/// session, and null where it can't be any more. The index holds tokens alone: each text is
 /// kept once, as it is.
 const CREATE: &str = "
     CREATE TABLE IF NOT EXISTS texts_about (version INTEGER NOT NULL) STRICT;
@@ -46,6 +47,7 @@ const CREATE: &str = "
         place INTEGER NOT NULL,
         role INTEGER NOT NULL,
         time INTEGER NOT NULL,
+        cited INTEGER,
         text TEXT NOT NULL
     ) STRICT;
     CREATE UNIQUE INDEX IF NOT EXISTS texts_places ON texts_messages (session, place);

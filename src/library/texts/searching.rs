@@ -21,7 +21,7 @@ const CANDIDATES: &str = "SELECT m.id, m.session, m.time \
 const ALL: &str = "SELECT id, session, time FROM texts_messages ORDER BY id DESC";
 const SESSION: &str = "SELECT id FROM texts_sessions WHERE key = ?1";
 const TEXT: &str = "SELECT text FROM texts_messages WHERE id = ?1";
-const MESSAGE: &str = "SELECT place, role, time, text FROM texts_messages WHERE id = ?1";
+const MESSAGE: &str = "SELECT cited, role, time, text FROM texts_messages WHERE id = ?1";
 
 impl Depth {
     /// How many matches are enough.

@@ -22,9 +22,11 @@ fn put(texts: &Texts, sessions: &[(&str, &[&str])], state: u64) {
             texts
                 .iter()
                 .zip([Role::User, Role::Assistant].into_iter().cycle())
-                .map(|(text, role)| TextMessage {
+                .zip(0..)
+                .map(|((text, role), at)| TextMessage {
                     role,
                     when: Millis(1000 - when),
+                    cited: Some(at),
                     text,
                 })
                 .collect()
@@ -77,11 +79,46 @@ fn a_session_is_shown_by_its_best_message() {
         .iter()
         .map(|hit| (hit.id.as_str(), hit.message, hit.role, hit.matches))
         .collect();
-    assert_eq!(shown, [("a", 2, Role::User, 3), ("b", 0, Role::User, 1)]);
+    assert_eq!(
+        shown,
+        [("a", Some(2), Role::User, 3), ("b", Some(0), Role::User, 1)]
+    );
     assert_eq!(hits.rows[0].snippet, "the Login, here");
     assert_eq!(hits.rows[0].marks, std::slice::from_ref(&(4..9)));
     assert_eq!(hits.rows[0].when, Millis(1000));
     assert_eq!((hits.sessions, hits.is_cut), (2, false));
+}
+
+#[test]
+fn what_can_not_be_cited_any_more_is_found_and_has_no_place() {
+    let texts = memory(&[]);
+    let id = SessionId::from("a");
+    let put = |state: u64, said: &[(&str, Option<u32>)]| {
+        let messages: Vec<_> = said
+            .iter()
+            .map(|(text, cited)| TextMessage {
+                role: Role::User,
+                when: Millis(1),
+                cited: *cited,
+                text,
+            })
+            .collect();
+        let session = SessionTexts {
+            id: &id,
+            stamp: stamp(state),
+            messages: &messages,
+        };
+        texts.put(&[session]).unwrap();
+    };
+    let place = |word| search(&texts, word, Depth::All).rows[0].message;
+    put(1, &[("login", Some(0)), ("logout", Some(1))]);
+    assert_eq!((place("login"), place("logout")), (Some(0), Some(1)));
+    put(
+        2,
+        &[("login", None), ("logout", Some(1)), ("summary", Some(0))],
+    );
+    assert_eq!((place("login"), place("logout")), (None, Some(1)));
+    assert_eq!(place("summary"), Some(0));
 }
 
 #[test]
@@ -91,6 +128,7 @@ fn equal_matches_come_newest_first_however_they_were_put_in() {
     let message = |when| TextMessage {
         role: Role::User,
         when: Millis(when),
+        cited: None,
         text: "a login",
     };
     for (id, when) in [(&id, 2000), (&"old".into(), 5)] {
@@ -240,7 +278,7 @@ fn a_first_look_goes_on_until_something_is_found() {
     many[0] = "the log a gin";
     let texts = memory(&[("a", &many)]);
     let hits = search(&texts, "\"the log a gin\"", Depth::First);
-    assert_eq!(hits.rows[0].message, 0);
+    assert_eq!(hits.rows[0].message, Some(0));
     assert!(!hits.is_cut);
 }
 

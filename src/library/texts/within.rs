@@ -5,14 +5,15 @@ use std::ops::Range;
 use super::matching::TextMatcher;
 use super::snippet::Snippet;
 use super::terms::Terms;
-use crate::reference::projection::Capture;
+use crate::reference::projection::Said;
 use crate::session::Role;
 
 /// A message that was found in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventHit {
-    /// Its place in the conversation, counted from 0.
-    pub message: u32,
+    /// Its place in what can be cited of the session, counted from 0; `None` where
+    /// it can't be any more.
+    pub message: Option<u32>,
     /// Whose words they are.
     pub role: Role,
     /// The part of it that matches, as one clean line.
@@ -23,18 +24,17 @@ pub struct EventHit {
     pub score: u32,
 }
 
-/// Every message of a conversation that matches, in order. Reads the text of
+/// Every message of a session that matches, in order. Reads the text of
 /// all of them; needs no index.
 #[must_use]
-pub fn search_events(capture: &Capture, terms: &Terms) -> Vec<EventHit> {
+pub fn search_events(said: &[Said], terms: &Terms) -> Vec<EventHit> {
     let mut matcher = TextMatcher::new(terms);
-    let items = (0..).zip(&capture.conversation);
-    items
-        .filter_map(|(message, item)| {
+    said.iter()
+        .filter_map(|Said { item, cited }| {
             let score = matcher.score(&item.text)?;
             let snippet = Snippet::new(&mut matcher, &item.text);
             Some(EventHit {
-                message,
+                message: *cited,
                 role: item.role,
                 snippet: snippet.text,
                 marks: snippet.marks,
@@ -48,26 +48,28 @@ pub fn search_events(capture: &Capture, terms: &Terms) -> Vec<EventHit> {
 mod tests {
     use super::*;
     use crate::reference::projection::Item;
-    use crate::session::{Header, Millis};
+    use crate::session::Millis;
 
     #[test]
     fn every_message_that_matches_is_given_in_order() {
-        let texts = ["Fix login_test", "no", "The LOGIN test\nis fixed"];
+        let texts = ["Fix login_test", "login, no", "The LOGIN test\nis fixed"];
         let roles = [Role::User, Role::Assistant, Role::Assistant];
-        let conversation = texts.into_iter().zip(roles).map(|(text, role)| Item {
-            time: Millis(0),
-            role,
-            checkpoint: false,
-            text: text.into(),
+        let cited = [Some(0), None, Some(1)];
+        let said = texts.into_iter().zip(roles).zip(cited);
+        let said = said.map(|((text, role), cited)| {
+            let (time, checkpoint, text) = (Millis(0), false, text.into());
+            let item = Item {
+                time,
+                role,
+                checkpoint,
+                text,
+            };
+            Said { item, cited }
         });
-        let capture = Capture {
-            header: Header::new("a", Millis(0), None),
-            captured_through: None,
-            conversation: conversation.collect(),
-            damage: None,
-        };
-        let found = search_events(&capture, &Terms::parse("login"));
-        let marks = std::slice::from_ref(&(4..9));
+        let said: Vec<Said> = said.collect();
+        let found = search_events(&said, &Terms::parse("login"));
+        let [first, marks] = [0..5, 4..9];
+        let [first, marks] = [&first, &marks].map(std::slice::from_ref);
         let shown: Vec<_> = found
             .iter()
             .map(|hit| (hit.message, hit.role, &*hit.snippet, &*hit.marks))
@@ -75,11 +77,12 @@ mod tests {
         assert_eq!(
             shown,
             [
-                (0, Role::User, "Fix login_test", marks),
-                (2, Role::Assistant, "The LOGIN test is fixed", marks),
+                (Some(0), Role::User, "Fix login_test", marks),
+                (None, Role::Assistant, "login, no", first),
+                (Some(1), Role::Assistant, "The LOGIN test is fixed", marks),
             ]
         );
-        assert!(found[1].score > found[0].score);
-        assert!(search_events(&capture, &Terms::default()).is_empty());
+        assert!(found[2].score > found[0].score);
+        assert!(search_events(&said, &Terms::default()).is_empty());
     }
 }

@@ -23,10 +23,10 @@ const MARK_SESSION: &str = "UPDATE texts_sessions \
      SET writes = ?2, size = ?3, mtime_ns = ?4, inode = ?5 WHERE key = ?1";
 const DELETE_SESSION: &str = "DELETE FROM texts_sessions WHERE key = ?1";
 const SELECT_TEXTS: &str =
-    "SELECT place, role, text FROM texts_messages WHERE session = ?1 ORDER BY place";
+    "SELECT place, role, cited, text FROM texts_messages WHERE session = ?1 ORDER BY place";
 const SELECT_LAST: &str = "SELECT id FROM texts_messages WHERE session = ?1 AND place >= ?2 \
      ORDER BY place DESC LIMIT ?3";
-const INSERT_MESSAGE: &str = "INSERT INTO texts_messages VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT_MESSAGE: &str = "INSERT INTO texts_messages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const INSERT_TOKENS: &str = "INSERT INTO texts_index (rowid, tokens) VALUES (?1, ?2)";
 const DELETE_MESSAGE: &str = "DELETE FROM texts_messages WHERE id = ?1";
 const DELETE_TOKENS: &str = "DELETE FROM texts_index WHERE rowid = ?1";
@@ -194,7 +194,8 @@ fn common_prefix(
         };
         let is_same = row.get::<_, i64>(0)? == place
             && row.get::<_, i64>(1)? == role_number(message.role)
-            && row.get_ref(2)?.as_str()? == message.text;
+            && row.get::<_, Option<u32>>(2)? == message.cited
+            && row.get_ref(3)?.as_str()? == message.text;
         if !is_same {
             break;
         }
@@ -254,6 +255,7 @@ fn insert(
             place,
             role_number(message.role),
             message.when.0,
+            message.cited,
             message.text,
         ])?;
         insert_tokens.execute(params![row, tokens.of_text(message.text)])?;

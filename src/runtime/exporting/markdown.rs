@@ -1,29 +1,59 @@
 //! A conversation as Markdown, for people to read. Its words stand as they were
 //! said, but for what a terminal would act on.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use crate::chat::{ATTEMPT, is_of_summary};
+use crate::chat::{ATTEMPT, Left, Page, Places, is_of_summary};
 use crate::reference::mention;
 use crate::reference::projection::Capture;
 use crate::sanitize;
-use crate::session::{Header, Message, MessageKind, Payload, Role, Session};
+use crate::session::{Event, Header, Message, MessageKind, Payload, Role, Session};
 use crate::tool::Tool;
 
-/// All that a session's own log shows of its conversation: also what a summary
-/// has replaced since, and answers that did not come to their end.
+/// A session's conversation as the screen shows it: also what a summary has
+/// replaced since, and answers that did not come to their end. What was left is
+/// said in a line; its words are in the log.
 pub(super) fn of_session(title: &str, session: &Session) -> Vec<u8> {
-    let mut text = head(title, session.header());
+    let mut text = Markdown(head(title, session.header()));
+    let mut places = Places::default();
     for event in session.events() {
+        places.show(event, &mut text);
+    }
+    text.0.into_bytes()
+}
+
+/// A text in the making.
+struct Markdown(String);
+
+impl Page for Markdown {
+    fn end(&self) -> usize {
+        self.0.len()
+    }
+
+    fn take_out(&mut self, gone: &[Range<usize>]) {
+        for range in gone.iter().rev() {
+            self.0.replace_range(range.clone(), "");
+        }
+    }
+
+    fn event(&mut self, event: &Arc<Event>) {
+        let text = &mut self.0;
         match &event.payload {
-            Payload::Message { kind, message, .. } => message_of(&mut text, *kind, message),
+            Payload::Message { kind, message, .. } => message_of(text, *kind, message),
             Payload::LogOnly { kind, data } if kind == ATTEMPT && !is_of_summary(data) => {
-                attempt(&mut text, data);
+                attempt(text, data);
             }
             Payload::LogOnly { .. } => {}
         }
     }
-    text.into_bytes()
+
+    fn left(&mut self, left: Left) {
+        let line = format!("\n> {left}\n");
+        self.0.push_str(&line);
+    }
 }
 
 /// What can be cited of a session of another tool.
@@ -133,7 +163,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::session::{Block, Millis, NewEvent, Source};
+    use crate::session::{Block, Millis, NewEvent, Seq, Source};
 
     #[test]
     fn a_conversation_reads_as_it_went() {
@@ -172,5 +202,27 @@ mod tests {
              ## p/m (interrupted)\n\nBeca\n\n\
              ## p/m\n\nBecause:\n\tof ␛[31mtime\n"
         );
+    }
+
+    #[test]
+    fn an_answer_that_was_asked_for_again_stands_once_and_that_is_said() {
+        let mut session = Session::new(Header::new("a", Millis(0), None));
+        let answer = |text: &str| {
+            let blocks = vec![Block::text(text)];
+            let message = Message::new(Role::Assistant, Source::model("p", "m"), blocks);
+            Payload::step(MessageKind::Assistant, message, 1, 1)
+        };
+        let question = Payload::user(Message::person("why?"));
+        for event in [
+            NewEvent::plain(Millis(1), question),
+            NewEvent::plain(Millis(1), answer("old")),
+            NewEvent::replacing(Millis(1), answer("new"), (Seq(1), Seq(1)), vec![Seq(1)]),
+        ] {
+            session.append(event).unwrap();
+        }
+        let text = String::from_utf8(of_session("T", &session)).unwrap();
+        let said = text.split_once("## You").unwrap().1;
+        let expected = "\n\nwhy?\n\n> 1 earlier answer\n\n## p/m\n\nnew\n";
+        assert_eq!(said, expected);
     }
 }

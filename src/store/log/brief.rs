@@ -1,11 +1,13 @@
-//! Folding a log to what citing needs: shadowed text is freed at once, and
-//! log-only events leave nothing but their seq.
+//! Folding a log to what citing needs: shadowed text is freed at once, unless all
+//! that was said is asked for, and log-only events leave nothing but their seq.
+
+use std::collections::HashSet;
 
 use super::fold::Fold;
 use super::notice::Problem;
 use super::{skim, whole};
 use crate::json;
-use crate::reference::projection::{self, Item};
+use crate::reference::projection::{self, Item, Said};
 use crate::session::{
     Event, MessageKind, Payload, Seq, Surface, SurfaceError, SurfaceOp, Title, check_log_only,
 };
@@ -17,17 +19,19 @@ pub(super) struct Brief {
     surface: Surface<Option<Item>>,
     next: Seq,
     title: Option<Title>,
+    /// What was shadowed, where that is kept.
+    shadowed: Option<Vec<(Seq, Item)>>,
 }
 
 /// An event, as far as citing needs it. Small, as a log has many.
 #[derive(Debug, PartialEq)]
 pub(super) struct Record {
     seq: Seq,
-    said: Said,
+    says: Says,
 }
 
 #[derive(Debug, PartialEq)]
-enum Said {
+enum Says {
     /// A message at the end, made from nothing; and what it is cited as.
     Append(MessageKind, Option<Item>),
     /// Something with more to it.
@@ -59,29 +63,74 @@ impl Record {
         kind: MessageKind,
         item: Option<Item>,
     ) -> Self {
-        let said = if op == Some(SurfaceOp::Append) && sources.is_none() {
-            Said::Append(kind, item)
+        let says = if op == Some(SurfaceOp::Append) && sources.is_none() {
+            Says::Append(kind, item)
         } else {
             let what = What::Message(kind, item);
-            Said::Other(Box::new(Other { op, sources, what }))
+            Says::Other(Box::new(Other { op, sources, what }))
         };
-        Self { seq, said }
+        Self { seq, says }
     }
 }
 
 impl Brief {
+    /// A fold that keeps what is shadowed.
+    pub(super) fn keeping_all() -> Self {
+        Self {
+            shadowed: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
     /// The highest seq, the citable conversation and the latest title.
     pub(super) fn into_parts(self) -> (Option<Seq>, Vec<Item>, Option<Title>) {
-        let mut conversation = Vec::new();
-        self.surface
-            .into_values()
-            .into_iter()
-            .for_each(|item| conversation.extend(item));
+        let surface = self.surface.into_values().into_iter();
         (
             self.next.0.checked_sub(1).map(Seq),
-            conversation,
+            surface.filter_map(|(_, item)| item).collect(),
             self.title,
         )
+    }
+
+    /// All that was said, in the order of the log, and of what can be cited its
+    /// place among that. What was written again is given once.
+    pub(super) fn into_said(self) -> Vec<Said> {
+        let surface = self.surface.into_values().into_iter();
+        let cited = surface.filter_map(|(seq, item)| Some((seq, item?)));
+        let cited = (0..)
+            .zip(cited)
+            .map(|(at, (seq, item))| (seq, Some(at), item));
+        let shadowed = self.shadowed.into_iter().flatten();
+        let shadowed = shadowed.map(|(seq, item)| (seq, None, item));
+        let mut said: Vec<_> = cited.chain(shadowed).collect();
+        said.sort_by_key(|(seq, ..)| *seq);
+        let is_new: Vec<bool> = {
+            let cited = said.iter().filter(|(_, cited, _)| cited.is_some());
+            let mut known: HashSet<_> = cited.map(|(.., item)| (item.role, &*item.text)).collect();
+            let each = said.iter();
+            each.map(|(_, cited, item)| cited.is_some() || known.insert((item.role, &*item.text)))
+                .collect()
+        };
+        let said = said.into_iter().zip(is_new);
+        said.filter(|(_, is_new)| *is_new)
+            .map(|((_, cited, item), _)| Said { item, cited })
+            .collect()
+    }
+
+    fn surface(
+        &mut self,
+        seq: Seq,
+        kind: MessageKind,
+        op: Option<&SurfaceOp>,
+        sources: Option<&[Seq]>,
+        item: Option<Item>,
+    ) -> Result<(), SurfaceError> {
+        let shadowed = self.surface.apply(seq, kind, op, sources, item)?;
+        if let Some(kept) = &mut self.shadowed {
+            let items = shadowed.into_iter();
+            kept.extend(items.filter_map(|(seq, item)| Some((seq, item?))));
+        }
+        Ok(())
     }
 }
 
@@ -96,8 +145,8 @@ impl From<Event> for Record {
             Payload::LogOnly { kind, data } => {
                 let title = Title::from_event(&kind, &data);
                 let what = What::LogOnly(kind, title);
-                let said = Said::Other(Box::new(Other { op, sources, what }));
-                Self { seq, said }
+                let says = Says::Other(Box::new(Other { op, sources, what }));
+                Self { seq, says }
             }
         }
     }
@@ -118,8 +167,8 @@ impl Fold for Brief {
         thorough: bool,
     ) -> Result<Record, Problem> {
         if !thorough && let Some(seq) = skim::plain_log_only(line) {
-            let said = Said::Nothing;
-            return Ok(Record { seq, said });
+            let says = Says::Nothing;
+            return Ok(Record { seq, says });
         }
         // Both refuse what is unusual, and the whole parse decides.
         shared
@@ -144,18 +193,18 @@ impl Fold for Brief {
     }
 
     fn apply(&mut self, record: Record) -> Result<(), SurfaceError> {
-        let Record { seq, said } = record;
-        match said {
-            Said::Append(kind, item) => {
+        let Record { seq, says } = record;
+        match says {
+            Says::Append(kind, item) => {
                 let op = Some(&SurfaceOp::Append);
-                self.surface.apply(seq, kind, op, None, item)?;
+                self.surface(seq, kind, op, None, item)?;
             }
-            Said::Other(other) => {
+            Says::Other(other) => {
                 let Other { op, sources, what } = *other;
                 let (op, sources) = (op.as_ref(), sources.as_deref());
                 match what {
                     What::Message(kind, item) => {
-                        self.surface.apply(seq, kind, op, sources, item)?;
+                        self.surface(seq, kind, op, sources, item)?;
                     }
                     What::LogOnly(kind, title) => {
                         check_log_only(seq, &kind, op, sources)?;
@@ -165,7 +214,7 @@ impl Fold for Brief {
                     }
                 }
             }
-            Said::Nothing => {}
+            Says::Nothing => {}
         }
         self.next = seq.next();
         Ok(())

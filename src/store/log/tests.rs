@@ -328,6 +328,33 @@ fn blocks_join_without_a_seam() {
 }
 
 #[test]
+fn what_was_shadowed_is_told_in_its_place_and_what_was_written_again_once() {
+    let replacing = |seq: u64, text: &str, sources: &[u64]| {
+        let mut line: Value = serde_json::from_str(&user(seq, text)).unwrap();
+        let (start, end) = (sources[0], sources[sources.len() - 1]);
+        line["surfaceOp"] = json!({"op": "replace", "startSeq": start, "endSeq": end});
+        line["sourceEventSeqs"] = json!(sources);
+        line.to_string()
+    };
+    let bytes = log(&[
+        user(0, "zero"),
+        user(1, "one"),
+        user(2, "two"),
+        replacing(3, "uno", &[1, 2]),
+        replacing(4, "one", &[3]),
+    ]);
+    let said = read_said(&Dir::new().file(bytes)).unwrap();
+    let told: Vec<_> = said.iter().map(|s| (&*s.item.text, s.cited)).collect();
+    let expected = [
+        ("zero", Some(0)),
+        ("two", None),
+        ("uno", None),
+        ("one", Some(1)),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn a_title_is_the_latest_and_damage_in_the_last_line_is_seen() {
     let dir = Dir::new();
     let title = |seq, text| {
@@ -452,6 +479,32 @@ proptest! {
         prop_assert_eq!(brief.capture, projection::capture(&session));
         prop_assert_eq!(brief.title.as_ref(), session.title());
         prop_assert_eq!(brief.notices, []);
+    }
+
+    #[test]
+    fn all_that_was_said_is_read_once_with_its_place_in_what_is_cited(
+        steps in prop::collection::vec(step(), 0..40),
+    ) {
+        let session = session(steps);
+        let dir = Dir::new();
+        let said = read_said(&dir.file(bytes_of(&session))).unwrap();
+        let conversation = projection::capture(&session).conversation;
+        let mut cited: Vec<_> = said.iter().filter(|s| s.cited.is_some()).collect();
+        cited.sort_by_key(|said| said.cited);
+        let places: Vec<_> = cited.iter().filter_map(|said| said.cited).collect();
+        let items: Vec<_> = cited.iter().map(|said| said.item.clone()).collect();
+        prop_assert_eq!(places, (0..).take(conversation.len()).collect::<Vec<u32>>());
+        prop_assert_eq!(items, conversation);
+        let all = session.events().iter().filter_map(|event| match &event.payload {
+            Payload::Message { kind, message, .. } => {
+                projection::item(event.time, *kind, message)
+            }
+            Payload::LogOnly { .. } => None,
+        });
+        let words = |item: &projection::Item| (item.role, item.text.to_string());
+        let all: std::collections::HashSet<_> = all.map(|item| words(&item)).collect();
+        let found: std::collections::HashSet<_> = said.iter().map(|s| words(&s.item)).collect();
+        prop_assert_eq!(found, all);
     }
 
     #[test]

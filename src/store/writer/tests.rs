@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::session::{Message, Millis, Seq};
+use crate::session::{Block, Message, MessageKind, Millis, Role, Seq, Source};
 use crate::store::log::{Problem, read_session};
 
 fn home() -> (TempDir, Home) {
@@ -151,6 +151,36 @@ fn events_written_together_are_there_together_or_not_at_all() {
 }
 
 #[test]
+fn an_answer_stays_where_the_end_of_its_turn_is_torn() {
+    let (_dir, home) = home();
+    let mut writer = create(&home).unwrap();
+    writer.append(say("question")).unwrap();
+    let words = vec![Block::text("answer")];
+    let answer = Message::new(Role::Assistant, Source::person(), words);
+    let answer = Payload::step(MessageKind::Assistant, answer, 1, 1);
+    let end = Payload::LogOnly {
+        kind: "turn/end".to_owned(),
+        data: json!({"turn": 1}),
+    };
+    let answered = [answer, end].map(|payload| NewEvent::plain(Millis(3), payload));
+    writer.append_all(answered.into()).unwrap();
+    drop(writer);
+    let path = home.session_file(&"s".into());
+    let whole = fs::read(&path).unwrap();
+    let lines = whole.split_inclusive(|byte| *byte == b'\n');
+    let end = whole.len() - lines.last().unwrap().len();
+    for len in end..whole.len() - 1 {
+        fs::write(&path, &whole[..len]).unwrap();
+        let (_, recovered) = open(&home).unwrap();
+        assert_eq!(texts(&recovered.session), ["question", "answer"]);
+        let problems: Vec<_> = recovered.notices.iter().map(|n| &n.problem).collect();
+        let torn = [&Problem::TornTail];
+        assert_eq!(problems, torn.get(usize::from(len == end)..).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), whole[..end]);
+    }
+}
+
+#[test]
 fn damage_in_the_last_batch_cuts_nothing_off() {
     let (_dir, home) = home();
     let mut writer = create(&home).unwrap();
@@ -244,6 +274,30 @@ fn damage_in_the_middle_stays_as_it_is_and_appends_go_behind_it() {
     let (_, recovered) = open(&home).unwrap();
     assert_eq!(texts(&recovered.session), ["zero", "two", "three"]);
     assert_eq!(recovered.notices.len(), 1);
+}
+
+#[test]
+fn a_writer_tells_the_damage_that_stays_and_none_that_it_mended() {
+    let (_dir, home) = home();
+    let path = home.session_file(&"s".into());
+    let mut writer = create(&home).unwrap();
+    for text in ["zero", "one", "two"] {
+        writer.append(say(text)).unwrap();
+    }
+    assert_eq!(writer.damage(), None);
+    drop(writer);
+    let text = fs::read_to_string(&path).unwrap();
+    let torn = text.trim_end().strip_suffix('}').unwrap();
+    fs::write(&path, torn).unwrap();
+    assert_eq!(open(&home).unwrap().0.damage(), None, "it was cut off");
+    let damaged = fs::read_to_string(&path).unwrap();
+    let damaged = damaged.replacen("\"zero\"", "\"zero", 1);
+    fs::write(&path, damaged).unwrap();
+    let (mut writer, _) = open(&home).unwrap();
+    writer.append(say("more")).unwrap();
+    let damage = writer.damage().unwrap();
+    assert_eq!(damage.problems, 1);
+    assert!(damage.first.starts_with("line 2 "), "{}", damage.first);
 }
 
 #[test]

@@ -378,7 +378,7 @@ fn text_row(query: &str, (id, title, snippet): &(&str, &str, &str)) -> TextRow {
         label: (*title).to_owned(),
         title: (*title).to_owned(),
         place: "~/work/api".to_owned(),
-        message: 1,
+        message: Some(1),
         matches: 1,
         when: Millis(NOW - 2 * HOUR),
         role: Role::User,

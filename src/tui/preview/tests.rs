@@ -397,6 +397,9 @@ Assistant
 "###);
     state.pager_mut().end();
     assert!(screen((60, 18), pane, &mut state).contains("So the fix is to close it."));
+    state.say_earlier();
+    let shown = screen((60, 18), pane, &mut state);
+    assert!(shown.contains("what was found is not cited:"), "{shown}");
 }
 
 #[test]

@@ -21,14 +21,20 @@ struct Cell {
     is_marked: bool,
 }
 
-/// Who said it and the part of the snippet that holds the first match.
+/// Who said it, whether that can't be cited any more, and the part of the snippet
+/// that holds the first match.
 pub(super) fn line(row: &TextRow, selected: bool, width: usize, theme: &Theme) -> Line<'static> {
     let mark = if selected { "▌" } else { " " };
     let more = match row.matches {
         0 | 1 => String::new(),
         matches => format!(" (1 of {})", thousands(matches.into())),
     };
-    let who = format!("  {}{more}: ", speaker(row.role));
+    let earlier = if row.message.is_none() {
+        ", earlier"
+    } else {
+        ""
+    };
+    let who = format!("  {}{earlier}{more}: ", speaker(row.role));
     let room = width.saturating_sub(1 + columns(&who));
     let mut spans = vec![Span::raw(mark), Span::styled(who, theme.dim)];
     for cell in window(cells(row), room) {
@@ -159,7 +165,7 @@ mod tests {
             title: "A".to_owned(),
             tool: Tool::Codex,
             place: String::new(),
-            message: 0,
+            message: Some(0),
             matches: 1,
             when: Millis(0),
             role: Role::User,
@@ -190,6 +196,16 @@ mod tests {
         assert_eq!(shown("see login_test", &[4..9], 40), "see [login]_test");
         assert_eq!(shown("ab", &[0..1, 1..2], 40), "[ab]");
         assert_eq!(shown("größe 世界", &[8..11], 40), "größe [世]界");
+    }
+
+    #[test]
+    fn what_can_not_be_cited_any_more_is_told() {
+        let row = TextRow {
+            message: None,
+            ..row("login", &[])
+        };
+        let shown = line(&row, false, 40, &mono()).to_string();
+        assert_eq!(shown.trim(), "You, earlier: login");
     }
 
     #[test]

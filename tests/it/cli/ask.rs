@@ -6,6 +6,7 @@ mod exits;
 mod input;
 mod requests;
 mod streams;
+mod torn;
 
 use std::io::Read as _;
 use std::process::{Child, Stdio};

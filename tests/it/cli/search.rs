@@ -1,6 +1,6 @@
 //! `ibid search`, and what is said of what it could not read.
 
-use ibid::session::{Message, Millis, NewEvent, Payload};
+use ibid::session::{Block, Message, Millis, NewEvent, Payload, Role, Seq, Source};
 use serde_json::{Value, json};
 
 use super::Place;
@@ -25,6 +25,43 @@ fn an_answer_says_whether_all_was_searched_and_when_each_message_was_said() {
         found["unread"]
     ]);
     assert_eq!(told, json!([true, 1, 1, {"count": 0, "first": []}]));
+}
+
+#[test]
+fn what_a_summary_or_another_message_took_the_place_of_is_found() {
+    let place = Place::new();
+    let mut session = session_in("a", "/work");
+    for text in ["the login fails", "never mind"] {
+        let message = Payload::user(Message::person(text));
+        session.append(NewEvent::plain(Millis(1), message)).unwrap();
+    }
+    let source = Source::checkpoint("c");
+    let summary = Message::new(Role::User, source, vec![Block::text("it was about tests")]);
+    let (first, last) = (Seq(0), Seq(1));
+    let summary = NewEvent::replacing(
+        Millis(2),
+        Payload::user(summary),
+        (first, last),
+        vec![first, last],
+    );
+    session.append(summary).unwrap();
+    place.store(&session);
+
+    let found = place.json(&["search", "login", "--json"]);
+    assert_eq!(found["results"][0]["sessionId"], "a");
+    assert_eq!(
+        found["results"][0]["message"],
+        Value::Null,
+        "it can't be cited"
+    );
+    let found = place.json(&["search", "tests", "--json"]);
+    assert_eq!(found["results"][0]["message"], 0);
+
+    let within = place.json(&["search", "login", "--session", "a", "--json"]);
+    assert_eq!(within["results"][0]["message"], Value::Null);
+    assert_eq!(within["results"][0]["snippet"], "the login fails");
+    let within = place.text(&["search", "login", "--session", "a"]);
+    assert!(within.starts_with("-\tuser\t"), "{within}");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn use_the_library(person: &Person) {
             let _ = detect::read_file(path);
             if let Some(id) = &log.id {
                 let _ = logs.file_name(id);
-                let _ = logs.captures(&log.file, std::slice::from_ref(id), &Round::default());
+                let _ = logs.said(&log.file, std::slice::from_ref(id), &Round::default());
             }
         }
     }

@@ -55,7 +55,7 @@ async fn what_was_said_is_found_with_its_session_and_its_place() {
     assert_eq!((found.rows.len(), found.matched), (1, 1));
     let row = &found.rows[0];
     assert_eq!(row.id.as_str(), "flaky");
-    assert_eq!((row.message, row.role), (1, Role::Assistant));
+    assert_eq!((row.message, row.role), (Some(1), Role::Assistant));
     assert_eq!(row.snippet, "the pool is too small");
     let marked: String = row.marks.iter().map(|m| &row.snippet[m.clone()]).collect();
     assert_eq!(marked.replace(' ', ""), "toosmall");

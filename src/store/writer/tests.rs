@@ -167,8 +167,8 @@ fn an_answer_stays_where_the_end_of_its_turn_is_torn() {
     drop(writer);
     let path = home.session_file(&"s".into());
     let whole = fs::read(&path).unwrap();
-    let lines = whole.split_inclusive(|byte| *byte == b'\n');
-    let end = whole.len() - lines.last().unwrap().len();
+    let mut lines = whole.split_inclusive(|byte| *byte == b'\n');
+    let end = whole.len() - lines.next_back().unwrap().len();
     for len in end..whole.len() - 1 {
         fs::write(&path, &whole[..len]).unwrap();
         let (_, recovered) = open(&home).unwrap();

@@ -59,18 +59,24 @@ const TURNS: usize = 20;
 
 fn main() -> Result<()> {
     let runtime = executor()?;
-    for (name, pace) in [("all at once", Pace::Whole), ("one by one", Pace::Events)] {
-        raw_stream(&runtime, name, pace)?;
+    for (name, pace, alike) in [
+        ("all at once", Pace::Whole, true),
+        ("one by one", Pace::Events, true),
+        ("all at once, no two in one wrapping", Pace::Whole, false),
+    ] {
+        raw_stream(&runtime, name, pace, answer(EVENTS, alike))?;
     }
     fast_answer()?;
     runtime.block_on(enter_to_wire())
 }
 
-/// The events of an answer of so many pieces of text.
-fn answer(pieces: usize) -> Vec<String> {
+/// The events of an answer of so many pieces of text. Those of most servers
+/// are alike but for their text.
+fn answer(pieces: usize, alike: bool) -> Vec<String> {
     let event = |piece: usize| {
+        let created = if alike { 1 } else { piece };
         format!(
-            r#"{{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{{"index":0,"delta":{{"content":"word {piece} "}},"finish_reason":null}}]}}"#
+            r#"{{"id":"chatcmpl-1","object":"chat.completion.chunk","created":{created},"model":"m","choices":[{{"index":0,"delta":{{"content":"word {piece} "}},"finish_reason":null}}]}}"#
         )
     };
     let end = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
@@ -98,8 +104,12 @@ fn asking(messages: Vec<Arc<Message>>) -> Request {
 
 /// An answer as fast as loopback gives it: `curl -N`, a provider, and a bare
 /// socket in turn.
-fn raw_stream(runtime: &tokio::runtime::Runtime, name: &str, pace: Pace) -> Result<()> {
-    let events = answer(EVENTS);
+fn raw_stream(
+    runtime: &tokio::runtime::Runtime,
+    name: &str,
+    pace: Pace,
+    events: Vec<String>,
+) -> Result<()> {
     let bytes: usize = events.iter().map(|event| event.len() + 8).sum();
     let server = Server::start(events, pace)?;
     let provider = provider(&server)?;
@@ -327,7 +337,7 @@ fn make_body(session: &Session) -> Duration {
 async fn enter_to_wire() -> Result<()> {
     let dir = tempfile::tempdir()?;
     let home = Home::at(dir.path().join("home"));
-    let server = Server::start(answer(30), Pace::Whole)?;
+    let server = Server::start(answer(30, true), Pace::Whole)?;
     let mut talk = Talk::start(&home, provider(&server)?)?;
     let text = prose(300);
     for _ in 0..EARLIER_TURNS {

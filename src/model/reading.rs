@@ -25,6 +25,9 @@ impl From<Report> for Flaw {
     }
 }
 
+/// After so many events of which no two are in one wrapping none is looked for.
+const UNLIKE: u32 = 64;
+
 /// How one event of a wire format is understood.
 pub(super) type Reader = fn(&Event<'_>, &mut Sink) -> Result<(), Report>;
 
@@ -46,6 +49,8 @@ struct Understood {
     any_event: bool,
     /// That of the last event that told nothing but a piece of text.
     wrapping: Option<Wrapping>,
+    /// How many events in a row were parsed without one like them behind them.
+    unlike: u32,
 }
 
 /// How much of a response without events is kept to tell what it was.
@@ -63,6 +68,7 @@ impl Reading {
                 sink: Sink::default(),
                 any_event: false,
                 wrapping: None,
+                unlike: 0,
             },
             head: Vec::new(),
         }
@@ -170,6 +176,7 @@ impl Understood {
         }
         let known = self.wrapping.as_ref();
         if let Some((kind, text)) = known.and_then(|wrapping| wrapping.unwrap(event)) {
+            self.unlike = 0;
             join(kind, text, deltas);
             return;
         }
@@ -182,8 +189,9 @@ impl Understood {
             read => read,
         };
         self.any_event |= told.is_ok();
+        self.unlike = self.unlike.saturating_add(1);
         self.wrapping = match self.sink.deltas.as_slice() {
-            [delta] if self.sink.is_open() => Wrapping::of(event, delta),
+            [delta] if self.sink.is_open() && self.unlike < UNLIKE => Wrapping::of(event, delta),
             _ => None,
         };
         for delta in self.sink.deltas.drain(..) {

@@ -4,6 +4,10 @@
 //! gives up (`None`) on what is unusual, so that whoever calls it must have
 //! another way. It allocates nothing.
 
+mod beginning;
+
+pub(crate) use beginning::Beginning;
+
 /// How deep values may be nested in what is passed over: far less than
 /// `serde_json` takes.
 const MAX_DEPTH: usize = 32;
@@ -354,60 +358,6 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The beginning of a text, cut behind a whole character.
-#[derive(Debug)]
-pub(crate) struct Beginning {
-    bytes: Vec<u8>,
-    most: usize,
-}
-
-impl Beginning {
-    /// One of at most `most` bytes.
-    pub(crate) fn new(most: usize) -> Self {
-        Self {
-            bytes: Vec::new(),
-            most,
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    fn is_full(&self) -> bool {
-        self.bytes.len() == self.most
-    }
-
-    /// Adds what there is room for.
-    fn add(&mut self, bytes: &[u8]) {
-        if self.bytes.is_empty() {
-            // It comes in many small pieces.
-            self.bytes.reserve_exact(self.most);
-        }
-        let room = self.most - self.bytes.len();
-        self.bytes.extend(bytes.get(..room).unwrap_or(bytes));
-    }
-
-    /// Adds a character, or is full.
-    pub(crate) fn add_char(&mut self, c: char) {
-        if self.bytes.len() + c.len_utf8() > self.most {
-            self.most = self.bytes.len();
-        } else {
-            self.add(c.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-    }
-
-    /// The text, which is UTF-8 as far as it was looked at.
-    pub(crate) fn into_string(self) -> String {
-        let mut bytes = self.bytes;
-        if let Err(torn) = std::str::from_utf8(&bytes) {
-            bytes.truncate(torn.valid_up_to());
-        }
-        bytes.shrink_to_fit();
-        String::from_utf8(bytes).unwrap_or_default()
-    }
-}
-
 /// Sets what may be set once.
 pub(crate) fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
     place.replace(value).is_none().then_some(())
@@ -494,78 +444,4 @@ fn plain_bytes(bytes: &[u8; WORD]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_string_ends_where_it_does_however_long_it_is() {
-        // Longer than all that is looked at at once.
-        for at in 0..3 * LONG_WORD {
-            for (written, said) in [
-                ("\"", Some("")),
-                ("\\n\"", Some("\n")),
-                ("é\\\"\"", Some("é\"")),
-                ("\u{1}\"", None),
-                ("", None),
-            ] {
-                let plain = "x".repeat(at);
-                let said = said.map(|said| format!("{plain}{said}"));
-                let line = format!("\"{plain}{written}");
-                // What is behind it is no part of it.
-                for line in [format!("{line},{}", "y".repeat(2 * LONG_WORD)), line] {
-                    let bytes = line.as_bytes();
-                    let mut room = vec![0; line.len() + WORD];
-                    let written = Scanner::new(bytes).unescape(&mut room);
-                    let text = written.map(|len| String::from_utf8_lossy(&room[..len]));
-                    assert_eq!(text.as_deref(), said.as_deref(), "{line:?}");
-                    assert_eq!(Scanner::new(bytes).skip().is_some(), said.is_some());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn white_space_is_passed_over_and_other_control_characters_are_not() {
-        let passes = |json: &str| {
-            let mut json = Scanner::new(json.as_bytes());
-            json.skip().and_then(|()| json.end()).is_some()
-        };
-        assert!(passes(" \t{ \"a\"\r\n:\n[ 1 ,\t\"b\" ] , \"c\" : { } }\n "));
-        for json in ["{\u{b}\"a\":1}", "[1,\u{0}2]", "1\u{c}", "\u{1f}1", "1 2"] {
-            assert!(!passes(json), "{json:?}");
-        }
-    }
-
-    #[test]
-    fn numbers_that_are_passed_over_are_numbers() {
-        let passes = |json: &str| {
-            let mut json = Scanner::new(json.as_bytes());
-            json.skip().and_then(|()| json.end()).is_some()
-        };
-        for json in ["0", "-1", "10", "1.5", "-0.25", "0.0"] {
-            assert!(passes(json), "{json}");
-        }
-        for json in ["-0", "01", "1.", ".5", "-", "1e3", "1.5e3", "1.2.3", "-.5"] {
-            assert!(!passes(json), "{json}");
-        }
-    }
-
-    #[test]
-    fn a_beginning_is_cut_behind_a_whole_character() {
-        let of = |json: &str, most: usize| {
-            let mut beginning = Beginning::new(most);
-            let mut json = Scanner::new(json.as_bytes());
-            json.beginning(&mut beginning)?;
-            json.end()?;
-            Some(beginning.into_string())
-        };
-        assert_eq!(of(r#""a\nb""#, 9).unwrap(), "a\nb");
-        assert_eq!(of(r#""a\nb""#, 2).unwrap(), "a\n");
-        assert_eq!(of(r#""aéb""#, 2).unwrap(), "a");
-        assert_eq!(of(r#""a\u00e9b""#, 2).unwrap(), "a");
-        assert_eq!(of(r#""a\u00e9b""#, 3).unwrap(), "aé");
-        // What is not kept must be sound too.
-        assert_eq!(of(r#""abc\x""#, 2), None);
-        assert_eq!(of(r#""abc"#, 2), None);
-    }
-}
+mod tests;

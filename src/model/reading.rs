@@ -175,7 +175,7 @@ impl Understood {
             return;
         }
         let known = self.wrapping.as_ref();
-        if let Some((kind, text)) = known.and_then(|wrapping| wrapping.unwrap(event)) {
+        if let Some((kind, text)) = known.and_then(|wrapping| wrapping.told_by(event)) {
             self.unlike = 0;
             join(kind, text, deltas);
             return;

@@ -49,7 +49,7 @@ impl Wrapping {
     }
 
     /// What an event in the same wrapping tells.
-    pub(super) fn unwrap<'a>(&self, event: &Event<'a>) -> Option<(Kind, &'a str)> {
+    pub(super) fn told_by<'a>(&self, event: &Event<'a>) -> Option<(Kind, &'a str)> {
         let text = event.data.strip_prefix(self.before.as_str())?;
         let text = text.strip_suffix(self.after.as_str())?;
         (self.has_name(event.name) && is_plain(text)).then_some((self.kind, text))
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn an_event_in_the_same_wrapping_tells_its_text() {
         let known = wrapping(r#"{"n":1,"text":"one"}"#, "one").unwrap();
-        let text = |data| known.unwrap(&event(data));
+        let text = |data| known.told_by(&event(data));
         assert_eq!(
             text(r#"{"n":1,"text":"ü two"}"#),
             Some((Kind::Text, "ü two"))
@@ -107,7 +107,7 @@ mod tests {
             name: "other",
             data: r#"{"n":1,"text":"two"}"#,
         };
-        assert_eq!(known.unwrap(&named), None);
+        assert_eq!(known.told_by(&named), None);
     }
 
     #[test]

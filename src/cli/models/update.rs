@@ -1,6 +1,5 @@
 //! `ibid models update`: asks each server which models it has.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -77,14 +76,13 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
         .collect();
     let answers = crate::cli::block_on(ask(servers))?;
     let path = home.models_file();
-    let reached = keep(&answers);
-    if !reached.is_empty() {
+    if answers.iter().any(|(_, answer)| answer.is_ok()) {
         home.create()?;
         let mut stored = StoredModels::load(&path).unwrap_or_else(|error| {
             output::tell(error);
             StoredModels::default()
         });
-        stored.providers.extend(reached);
+        keep(&answers, &mut stored);
         let saved = stored.save(&path);
         saved.map_err(|error| CliError::new(error.code(), error))?;
     }
@@ -120,14 +118,15 @@ async fn ask(servers: Vec<(Option<Failure>, String, Configured)>) -> Vec<(String
     join_all(questions).await
 }
 
-/// What is to be kept of the answers.
-fn keep(answers: &[(String, Answer)]) -> BTreeMap<String, Refreshed> {
+/// Keeps what was told.
+fn keep(answers: &[(String, Answer)], stored: &mut StoredModels) {
     let now = Millis::now();
-    let told = answers.iter().filter_map(|(name, answer)| {
-        let listed = answer.as_ref().ok()?;
-        Some((name.clone(), Refreshed::new(now, &listed.models)))
-    });
-    told.collect()
+    for (name, answer) in answers {
+        if let Ok(listed) = answer {
+            let told = Refreshed::new(now, &listed.models);
+            stored.add(name.clone(), told, listed.lacks.is_some());
+        }
+    }
 }
 
 fn report(

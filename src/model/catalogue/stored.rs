@@ -155,6 +155,18 @@ impl StoredModels {
         Ok(())
     }
 
+    /// Takes in what a server told. Where it could not tell the facts of all of
+    /// its models, those that were known before stay.
+    pub fn add(&mut self, provider: String, mut told: Refreshed, lacks_facts: bool) {
+        let before = self.providers.remove(&provider).filter(|_| lacks_facts);
+        for (id, facts) in before.into_iter().flat_map(|before| before.models) {
+            if let Some(new) = told.models.get_mut(&id) {
+                *new = std::mem::take(new).over(facts);
+            }
+        }
+        self.providers.insert(provider, told);
+    }
+
     /// The facts alone, as a layer of the catalogue.
     #[must_use]
     pub fn into_layer(self) -> Layer {
@@ -186,6 +198,25 @@ mod tests {
             max_output: None,
             input_price: None,
             output_price: None,
+        }
+    }
+
+    #[test]
+    fn facts_that_a_server_could_not_tell_stay_and_models_that_it_lists_no_more_go() {
+        let window = |stored: &StoredModels, id: &str| {
+            let facts = stored.providers["p"].models.get(id)?;
+            Some(facts.context_window)
+        };
+        for (lacks_facts, kept) in [(true, Some(5)), (false, None)] {
+            let before = [told("m", "m", Some(5)), told("gone", "gone", Some(6))];
+            let now = [told("m", "m", None), told("new", "new", Some(7))];
+            let mut stored = StoredModels::default();
+            stored.add("p".to_owned(), Refreshed::new(Millis(1), &before), false);
+            stored.add("p".to_owned(), Refreshed::new(Millis(2), &now), lacks_facts);
+            assert_eq!(window(&stored, "m"), Some(kept));
+            assert_eq!(window(&stored, "new"), Some(Some(7)));
+            assert_eq!(window(&stored, "gone"), None);
+            assert_eq!(stored.providers["p"].at, Millis(2));
         }
     }
 

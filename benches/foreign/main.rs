@@ -22,7 +22,7 @@ mod race;
 
 use std::fs::File;
 use std::hint::black_box;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,9 +30,9 @@ use std::time::{Duration, Instant};
 use files::Format;
 use ibid::source::detect;
 use race::{Race, Result};
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use zrip::FrameDecoder;
 
 const RACE: Race = Race {
     name: "read and capture",
@@ -108,7 +108,7 @@ fn print_decoding(path: &Path, plain: Duration) -> Result<()> {
     let mut decoding = Duration::MAX;
     for _ in 0..RACE.rounds {
         let start = Instant::now();
-        black_box(io::copy(&mut Frames::open(path)?, &mut io::sink())?);
+        black_box(io::copy(&mut frames(path)?, &mut io::sink())?);
         decoding = decoding.min(start.elapsed());
     }
     let share = decoding.div_duration_f64(plain);
@@ -122,9 +122,14 @@ fn print_decoding(path: &Path, plain: Duration) -> Result<()> {
     Ok(())
 }
 
+/// The contents of frames one behind the other.
+fn frames(path: &Path) -> Result<FrameDecoder<BufReader<File>>> {
+    Ok(FrameDecoder::new(BufReader::new(File::open(path)?)))
+}
+
 fn raw_pass(path: &Path, format: Format) -> Result<usize> {
     if format.is_compressed() {
-        return raw_lines(Frames::open(path)?);
+        return raw_lines(BufReader::with_capacity(1 << 17, frames(path)?));
     }
     raw_lines(BufReader::new(File::open(path)?))
 }
@@ -155,42 +160,5 @@ fn raw_lines(mut reader: impl BufRead) -> Result<usize> {
                 .sum::<usize>()
             + usize::from(raw.seq.is_some())
             + usize::from(raw.time.is_some());
-    }
-}
-
-/// The contents of frames one behind the other.
-struct Frames {
-    file: BufReader<File>,
-    frame: FrameDecoder,
-}
-
-impl Frames {
-    fn open(path: &Path) -> Result<BufReader<Self>> {
-        let frames = Self {
-            file: BufReader::new(File::open(path)?),
-            frame: FrameDecoder::new(),
-        };
-        Ok(BufReader::with_capacity(1 << 17, frames))
-    }
-}
-
-impl Read for Frames {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.frame.read(out)?;
-            if read > 0 {
-                return Ok(read);
-            }
-            if self.frame.is_finished() {
-                if self.file.fill_buf()?.is_empty() {
-                    return Ok(0);
-                }
-                self.frame.reset(&mut self.file).map_err(io::Error::other)?;
-            }
-            let strategy = BlockDecodingStrategy::UptoBytes(out.len());
-            self.frame
-                .decode_blocks(&mut self.file, strategy)
-                .map_err(io::Error::other)?;
-        }
     }
 }

@@ -216,15 +216,10 @@ fn parse((path, _): &(PathBuf, u64)) -> usize {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("jsonl") => parse_lines(file()),
         Some("zstd") => {
-            // The decoder stops at the end of a frame.
-            let mut bytes = Vec::new();
-            file().read_to_end(&mut bytes).unwrap();
-            let mut rest = &*bytes;
             let mut text = Vec::new();
-            while !rest.is_empty() {
-                let mut decoder = ruzstd::decoding::StreamingDecoder::new(&mut rest).unwrap();
-                decoder.read_to_end(&mut text).unwrap();
-            }
+            zrip::FrameDecoder::new(file())
+                .read_to_end(&mut text)
+                .unwrap();
             parse_lines(&*text)
         }
         Some("json") => serde_json::from_reader::<_, Value>(file()).map_or(0, |_| 1),

@@ -10,7 +10,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ibid::tool::Tool;
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 /// What begins each file of an input.
 const SEPARATOR: u8 = 0x1c;
@@ -103,7 +102,7 @@ pub(crate) fn write(home: &Path, parts: &[Part]) -> io::Result<()> {
         if extension == "sql" {
             run(&path.with_extension("db"), &part.bytes);
         } else if (extension == "zst" || extension == "zstd") && part.bytes.starts_with(b"{") {
-            let packed = compress_to_vec(&part.bytes[..], CompressionLevel::Fastest);
+            let packed = zrip::compress(&part.bytes, 1).unwrap();
             let _ = fs::write(path, packed);
         } else {
             let _ = fs::write(path, &part.bytes);

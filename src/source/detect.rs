@@ -8,6 +8,9 @@ use super::{Adapter, ForeignCapture, ForeignSession, SourceError, records};
 
 /// How much of a file is looked at, in bytes.
 const HEAD_BYTES: u64 = 256 * 1024;
+/// How much of a file that is not known by so little: its first line may hold
+/// what was pasted, or all that the tool tells its model.
+const LONG_HEAD_BYTES: u64 = 32 * 1024 * 1024;
 /// How many records of it.
 const HEAD_RECORDS: usize = 32;
 
@@ -20,10 +23,19 @@ pub struct Head {
 }
 
 impl Head {
-    fn read(path: &Path) -> Result<Self, SourceError> {
+    /// As much of the beginning as tells whose file it is, if that can be told.
+    fn read(path: &Path, is_known: impl Fn(&Self) -> bool) -> Result<Self, SourceError> {
+        let head = Self::of(path, HEAD_BYTES)?;
+        if head.bytes.len() as u64 == HEAD_BYTES && !is_known(&head) {
+            return Self::of(path, LONG_HEAD_BYTES);
+        }
+        Ok(head)
+    }
+
+    fn of(path: &Path, most: u64) -> Result<Self, SourceError> {
         let mut bytes = Vec::new();
         records::open(path)?
-            .take(HEAD_BYTES)
+            .take(most)
             .read_to_end(&mut bytes)
             .map_err(|cause| SourceError::Unreadable {
                 path: path.to_owned(),
@@ -56,13 +68,12 @@ pub(super) fn records_of(bytes: &[u8]) -> Vec<Brief> {
 
 /// The adapter of the tool that wrote a file.
 fn adapter_of(path: &Path) -> Result<&'static dyn Adapter, SourceError> {
-    let head = Head::read(path)?;
-    super::adapters()
-        .find(|adapter| adapter.recognises(&head))
-        .ok_or_else(|| SourceError::UnknownFormat {
-            path: path.to_owned(),
-            found: head.describe(),
-        })
+    let adapter = |head: &Head| super::adapters().find(|adapter| adapter.recognises(head));
+    let head = Head::read(path, |head| adapter(head).is_some())?;
+    adapter(&head).ok_or_else(|| SourceError::UnknownFormat {
+        path: path.to_owned(),
+        found: head.describe(),
+    })
 }
 
 /// Whether a file is this tool's, as far as its beginning tells.
@@ -70,7 +81,7 @@ fn adapter_of(path: &Path) -> Result<&'static dyn Adapter, SourceError> {
 /// # Errors
 /// `SOURCE_UNKNOWN_FORMAT` for one that is not, and when it can't be read.
 pub fn check(adapter: &dyn Adapter, path: &Path) -> Result<(), SourceError> {
-    let head = Head::read(path)?;
+    let head = Head::read(path, |head| adapter.recognises(head))?;
     if adapter.recognises(&head) {
         return Ok(());
     }
@@ -122,4 +133,32 @@ pub fn capture_as(
     native_id: Option<&str>,
 ) -> Result<ForeignCapture, SourceError> {
     records::observed(path, || adapter.capture(path, native_id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_line_of_any_length_that_tools_write_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder
+            .path()
+            .join("5b0f4c9e-8a55-4c37-b1a5-0d4f7c1d2e3f.jsonl");
+        let pasted = "x".repeat(1_000_000);
+        let lines = format!(
+            "{{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"sessionId\":\"s\",\"content\":\"{pasted}\"}}\n\
+             {{\"type\":\"user\",\"uuid\":\"u\",\"parentUuid\":null,\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\"content\":\"hi\"}}}}\n"
+        );
+        std::fs::write(&path, lines).unwrap();
+        let read = capture_file(&path).unwrap();
+        let texts: Vec<&str> = read
+            .session
+            .capture
+            .conversation
+            .iter()
+            .map(|it| &*it.text)
+            .collect();
+        assert_eq!(texts, ["hi"]);
+    }
 }

@@ -1,12 +1,12 @@
 //! Compressed files: zstd frames, one behind the other.
 
-use std::io::{self, BufRead, Chain, Cursor, Read};
+use std::io::{self, BufRead, Chain, Cursor, ErrorKind, Read};
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use zrip::{DecompressContext, DecompressError, FrameDecoder};
 
 use crate::blocks::{self, BLOCK_BYTES};
 
@@ -20,9 +20,6 @@ const MAX_GROWTH: u64 = 256;
 
 /// How a frame begins.
 pub(super) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// A last block that holds nothing, with room for a checksum: it ends a torn
-/// frame, so that the decoder gives out what it kept to look back at.
-const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
 /// How many bytes a compressed file of `size` bytes may grow to.
 pub(super) fn most_decoded(size: u64) -> u64 {
@@ -39,72 +36,55 @@ pub(super) struct Bomb {
 
 /// The contents of zstd frames that follow each other. A torn last frame, or
 /// anything else that can't be decoded, ends them.
-pub(super) struct Frames<R> {
-    file: R,
-    /// Used for every frame, as its tables are big.
-    decoder: FrameDecoder,
-    is_in_frame: bool,
+pub(super) struct Frames<R: Read> {
+    decoder: FrameDecoder<R>,
     torn: bool,
     most: u64,
     given: u64,
 }
 
-impl<R: BufRead> Frames<R> {
+impl<R: Read> Frames<R> {
     /// Reads frames that give `most` bytes at the most.
     pub(super) fn new(file: R, most: u64) -> Self {
-        Self::with_decoder(file, most, FrameDecoder::new())
-    }
-
-    fn with_decoder(file: R, most: u64, decoder: FrameDecoder) -> Self {
         Self {
-            file,
-            decoder,
-            is_in_frame: false,
+            // The decoder's own limit goes by what a frame says of its size,
+            // which may be damaged.
+            decoder: FrameDecoder::with_limit(file, usize::MAX),
             torn: false,
             most,
             given: 0,
         }
     }
-
-    fn decode(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if !self.is_in_frame {
-                if self.torn || self.file.fill_buf()?.is_empty() {
-                    return Ok(0);
-                }
-                if self.decoder.reset(&mut self.file).is_err() {
-                    self.torn = true;
-                    return Ok(0);
-                }
-                self.is_in_frame = true;
-            }
-            let frame = &mut self.decoder;
-            while frame.can_collect() < out.len() && !frame.is_finished() && !self.torn {
-                let strategy = BlockDecodingStrategy::UptoBytes(out.len());
-                self.torn = frame.decode_blocks(&mut self.file, strategy).is_err();
-                if self.torn {
-                    let end = frame.decode_blocks(&LAST_BLOCK[..], BlockDecodingStrategy::All);
-                    end.map_err(io::Error::other)?;
-                }
-            }
-            let read = frame.read(out)?;
-            if read > 0 {
-                return Ok(read);
-            }
-            self.is_in_frame = false;
-        }
-    }
 }
 
-impl<R: BufRead> Read for Frames<R> {
+impl<R: Read> Read for Frames<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.decode(out)?;
+        if self.torn {
+            return Ok(0);
+        }
+        let read = match self.decoder.read(out) {
+            Ok(read) => read,
+            Err(error) if is_damage(&error) => {
+                self.torn = true;
+                0
+            }
+            Err(error) => return Err(error),
+        };
         self.given = self.given.saturating_add(read as u64);
         if self.given > self.most {
             return Err(io::Error::other(Bomb { most: self.most }));
         }
         Ok(read)
     }
+}
+
+/// Whether it is the frames that can't be decoded, and not the file that
+/// can't be read.
+fn is_damage(error: &io::Error) -> bool {
+    let is_found = error
+        .get_ref()
+        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<DecompressError>);
+    is_found || error.kind() == ErrorKind::UnexpectedEof
 }
 
 /// The most bytes that a block of a frame holds, decoded.
@@ -116,7 +96,7 @@ const MAX_BLOCKS: usize = 64;
 ///
 /// From the first frame on that is big, torn or none at all, the rest is
 /// decoded as it comes.
-pub(super) struct Parts<R> {
+pub(super) struct Parts<R: Read> {
     /// Frames that are whole, one behind the other.
     frames: Vec<u8>,
     state: State<R>,
@@ -126,7 +106,7 @@ pub(super) struct Parts<R> {
 /// What was read of a frame, and the file behind it.
 type Rest<R> = io::BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
-enum State<R> {
+enum State<R: Read> {
     Framed(R),
     Streamed(Box<Frames<Rest<R>>>),
     Over,
@@ -266,7 +246,8 @@ fn frame(file: &mut impl Read, bytes: &mut Vec<u8>, most: usize) -> io::Result<O
 
 /// Decodes parts, on as many threads as there are.
 pub(super) struct Decoders {
-    free: Mutex<Vec<FrameDecoder>>,
+    /// Used again and again, as their tables are big.
+    free: Mutex<Vec<DecompressContext>>,
     given: AtomicU64,
     most: u64,
 }
@@ -296,19 +277,25 @@ impl Decoders {
             Part::Frames(frames) => frames,
         };
         let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let decoder = free().pop().unwrap_or_default();
-        let mut frames = Frames::with_decoder(&frames[..], self.most, decoder);
-        frames.read_to_end(buffer)?;
-        let is_torn = frames.torn;
-        free().push(frames.decoder);
+        let mut decoder = free().pop().unwrap_or_default();
+        let limit = MAX_BLOCKS * MAX_BLOCK_BYTES;
+        let is_whole = decoder
+            .decompress_into_with_limit(frames, buffer, limit)
+            .is_ok();
+        free().push(decoder);
+        if !is_whole {
+            // Of what is torn, all blocks that are whole.
+            buffer.clear();
+            Frames::new(&frames[..], self.most).read_to_end(buffer)?;
+        }
         let given = self.given.fetch_add(buffer.len() as u64, Ordering::Relaxed);
         if given + buffer.len() as u64 > self.most {
             return Err(io::Error::other(Bomb { most: self.most }));
         }
-        Ok(if is_torn {
-            ControlFlow::Break(())
-        } else {
+        Ok(if is_whole {
             ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         })
     }
 }
@@ -322,16 +309,19 @@ mod tests {
 
     /// What a reader gets of it, by one way and by the other.
     fn read(bytes: &[u8]) -> String {
-        let mut streamed = Vec::new();
-        Frames::new(bytes, MAX_DECODED_BYTES)
-            .read_to_end(&mut streamed)
-            .unwrap();
-        let streamed = String::from_utf8(streamed).unwrap();
+        let streamed = streamed(bytes);
         assert_eq!(in_parts(bytes), streamed);
-        streamed
+        String::from_utf8(streamed).unwrap()
     }
 
-    fn in_parts(bytes: &[u8]) -> String {
+    fn streamed(bytes: &[u8]) -> Vec<u8> {
+        let mut all = Vec::new();
+        let mut frames = Frames::new(bytes, MAX_DECODED_BYTES);
+        frames.read_to_end(&mut all).unwrap();
+        all
+    }
+
+    fn in_parts(bytes: &[u8]) -> Vec<u8> {
         let mut parts = Parts::new(bytes, MAX_DECODED_BYTES);
         let decoders = Decoders::new(MAX_DECODED_BYTES);
         let (mut all, mut buffer) = (Vec::new(), Vec::new());
@@ -342,12 +332,11 @@ mod tests {
                 break;
             }
         }
-        String::from_utf8(all).unwrap()
+        all
     }
 
     fn compressed(text: &str) -> Vec<u8> {
-        use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-        compress_to_vec(text.as_bytes(), CompressionLevel::Fastest)
+        zrip::compress(text.as_bytes(), 1).unwrap()
     }
 
     #[test]
@@ -380,6 +369,29 @@ mod tests {
         let small = compressed("{\"a\":1}\n");
         let first = [&small[..], torn].concat();
         assert_eq!(read(&first), format!("{{\"a\":1}}\n{given}"));
+    }
+
+    #[test]
+    fn wherever_a_file_is_torn_or_damaged_both_ways_read_the_same() {
+        let text = "{\"name\":1}\n{\"number\":2}\n".repeat(20);
+        let frames = [compressed(&text), compressed("{\"last\":1}\n")].concat();
+        let whole = read(&frames);
+        for at in 0..frames.len() {
+            assert!(whole.starts_with(&read(&frames[..at])), "torn at {at}");
+            let mut damaged = frames.clone();
+            damaged[at] ^= 0x55;
+            assert_eq!(in_parts(&damaged), streamed(&damaged), "damaged at {at}");
+        }
+    }
+
+    #[test]
+    fn a_frame_that_tells_a_wrong_size_is_torn_and_no_bomb() {
+        // One block of three bytes, in a frame that says it has 2^40.
+        let mut frame = [&ZSTD_MAGIC[..], &[0xe0]].concat();
+        frame.extend((1u64 << 40).to_le_bytes());
+        frame.extend([3 << 3 | 1, 0, 0, b'a', b'b', b'c']);
+        let bytes = [compressed("{\"a\":1}\n"), frame].concat();
+        assert_eq!(read(&bytes), "{\"a\":1}\n");
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::json;
 
 use super::noise::Noise;
@@ -17,7 +16,7 @@ pub struct Dsh {
 }
 
 fn frame(lines: &[u8]) -> Vec<u8> {
-    compress_to_vec(lines, CompressionLevel::Fastest)
+    zrip::compress(lines, 1).unwrap()
 }
 
 impl Dsh {

@@ -57,7 +57,9 @@ pub(super) struct Origin {
 impl Origin {
     /// Whether a task or another agent sent it.
     pub(super) fn is_software(&self) -> bool {
-        self.kind.is("task-notification") || self.sender_task_id.get().is_some()
+        self.kind.is("task-notification")
+            || self.kind.is("peer")
+            || self.sender_task_id.get().is_some()
     }
 }
 

@@ -158,7 +158,11 @@ impl Said {
     /// What a user's or the model's record says; `None` when it holds only what
     /// is not known.
     pub(super) fn of(time: i64, seen: Seen) -> Option<Self> {
-        let parts = seen.parts.filter(|parts| !parts.is_unknown())?;
+        let mut parts = seen.parts.filter(|parts| !parts.is_unknown())?;
+        // A model begins with empty lines before it calls a tool; the program
+        // drops what is nothing but space.
+        let is_blank = |text: &Text| text.chars().all(char::is_whitespace);
+        parts.texts.retain(|text| !is_blank(text));
         let own = match seen.speaker {
             Speaker::Model(model) => [
                 Some(What::Model {

@@ -206,7 +206,8 @@ fn lines_of_one_message_are_merged() {
     let lines = [
         user("u1", "", "q"),
         model_with("a1", "u1", "m1", r#"{"type":"thinking","thinking":"hm"}"#),
-        model_with("a2", "a1", "m1", &text("one")),
+        model_with("a0", "a1", "m1", &text("\\n\\n")),
+        model_with("a2", "a0", "m1", &text("one")),
         model_with("a3", "a2", "m1", r#"{"type":"tool_use","id":"t"}"#),
         result("r", "a3"),
         model_with("a4", "r", "m1", &text("two")),
@@ -327,7 +328,8 @@ fn what_software_says_is_nobodys() {
         with("m", "u1", r#""isMeta":true"#),
         with("n", "m", r#""origin":{"kind":"task-notification"}"#),
         with("o", "n", r#""origin":{"kind":"peer","senderTaskId":"t"}"#),
-        with("v", "o", r#""isVisibleInTranscriptOnly":true"#),
+        with("p", "o", r#""origin":{"kind":"peer","from":"x"}"#),
+        with("v", "p", r#""isVisibleInTranscriptOnly":true"#),
         user("c", "v", "<command-name>/x</command-name>"),
         result("r", "c"),
         record(
@@ -349,7 +351,7 @@ fn what_software_says_is_nobodys() {
     let injected = session.session.surface().filter(|event| {
         matches!(&event.payload, Payload::Message { message, .. } if message.source.kind == "plugin")
     });
-    assert_eq!(injected.count(), 5);
+    assert_eq!(injected.count(), 6);
     assert_eq!(session.notices, []);
 }
 

@@ -85,8 +85,9 @@ impl Words {
     ) -> Self {
         let texts = texts(content);
         if texts.is_empty() {
+            // Texts that are not among these only frame an image.
             let is_other = matches!(content, Content::Blocks(blocks)
-                if blocks.iter().all(Block::is_other));
+                if blocks.iter().all(|block| block.is_other() || block.as_text().is_some()));
             return if is_other {
                 Self::Nothing
             } else {

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::Value;
 
 use super::{Person, claude};
@@ -106,15 +105,12 @@ fn a_file_that_grows_out_of_proportion_is_given_up_and_told() {
     let rollout =
         format!(".codex/sessions/2026/12/01/rollout-2026-12-01T00-00-00-{UUID}.jsonl.zst");
     // One frame of a gigabyte, and many of a megabyte each.
-    let frame = compress_to_vec(&vec![b' '; 1 << 20][..], CompressionLevel::Fastest);
-    let start = compress_to_vec(
-        codex("before the bomb").as_bytes(),
-        CompressionLevel::Fastest,
-    );
+    let frame = zrip::compress(&vec![b' '; 1 << 20], 1).unwrap();
+    let start = zrip::compress(codex("before the bomb").as_bytes(), 1).unwrap();
     let many = [start, frame.repeat(1100)].concat();
     assert!(many.len() < 1 << 20, "{}", many.len());
     let path = person.write(&rollout, &many);
-    let start = compress_to_vec(dsh("before the bomb").as_bytes(), CompressionLevel::Fastest);
+    let start = zrip::compress(dsh("before the bomb").as_bytes(), 1).unwrap();
     let one = [start, runs(1 << 30)].concat();
     person.write(".dsh/sessions/--p--/session-x/session.jsonl.zstd", one);
     let doctor = person.survives();

@@ -11,6 +11,8 @@ fn unknown_and_damaged_records_are_counted_and_the_rest_is_read() {
         "\u{feff}".to_owned() + &user("u1", "", "q1"),
         r#"{"type":"brand-new","x":1}"#.to_owned(),
         r#"{"type":"mode","mode":"normal"}"#.to_owned(),
+        r#"{"type":"ended-by-model","sessionId":"s"}"#.to_owned(),
+        r#"{"sessionId":"s","type":"observer-ref"}"#.to_owned(),
         "garbage".to_owned(),
         format!(
             "{}{}",

@@ -23,16 +23,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// As much of the beginning as tells whose file it is, if that can be told.
-    fn read(path: &Path, is_known: impl Fn(&Self) -> bool) -> Result<Self, SourceError> {
-        let head = Self::of(path, HEAD_BYTES)?;
-        if head.bytes.len() as u64 == HEAD_BYTES && !is_known(&head) {
-            return Self::of(path, LONG_HEAD_BYTES);
-        }
-        Ok(head)
-    }
-
-    fn of(path: &Path, most: u64) -> Result<Self, SourceError> {
+    fn read(path: &Path, most: u64) -> Result<Self, SourceError> {
         let mut bytes = Vec::new();
         records::open(path)?
             .take(most)
@@ -66,13 +57,24 @@ pub(super) fn records_of(bytes: &[u8]) -> Vec<Brief> {
         .collect()
 }
 
-/// The adapter of the tool that wrote a file.
-fn adapter_of(path: &Path) -> Result<&'static dyn Adapter, SourceError> {
-    let adapter = |head: &Head| super::adapters().find(|adapter| adapter.recognises(head));
-    let head = Head::read(path, |head| adapter(head).is_some())?;
-    adapter(&head).ok_or_else(|| SourceError::UnknownFormat {
+/// What is found in the beginning of a file.
+fn told<T>(path: &Path, find: impl Fn(&Head) -> Option<T>) -> Result<T, SourceError> {
+    let mut head = Head::read(path, HEAD_BYTES)?;
+    let mut found = find(&head);
+    if found.is_none() && head.bytes.len() as u64 == HEAD_BYTES {
+        head = Head::read(path, LONG_HEAD_BYTES)?;
+        found = find(&head);
+    }
+    found.ok_or_else(|| SourceError::UnknownFormat {
         path: path.to_owned(),
         found: head.describe(),
+    })
+}
+
+/// The adapter of the tool that wrote a file.
+fn adapter_of(path: &Path) -> Result<&'static dyn Adapter, SourceError> {
+    told(path, |head| {
+        super::adapters().find(|adapter| adapter.recognises(head))
     })
 }
 
@@ -81,14 +83,7 @@ fn adapter_of(path: &Path) -> Result<&'static dyn Adapter, SourceError> {
 /// # Errors
 /// `SOURCE_UNKNOWN_FORMAT` for one that is not, and when it can't be read.
 pub fn check(adapter: &dyn Adapter, path: &Path) -> Result<(), SourceError> {
-    let head = Head::read(path, |head| adapter.recognises(head))?;
-    if adapter.recognises(&head) {
-        return Ok(());
-    }
-    Err(SourceError::UnknownFormat {
-        path: path.to_owned(),
-        found: head.describe(),
-    })
+    told(path, |head| adapter.recognises(head).then_some(()))
 }
 
 /// Reads the session in one file, whichever tool wrote it. Of a file that

@@ -161,8 +161,8 @@ impl Said {
         let mut parts = seen.parts.filter(|parts| !parts.is_unknown())?;
         // A model begins with empty lines before it calls a tool; the program
         // drops what is nothing but space.
-        let is_blank = |text: &Text| text.chars().all(char::is_whitespace);
-        parts.texts.retain(|text| !is_blank(text));
+        let texts = &mut parts.texts;
+        texts.retain(|text| !text.chars().all(char::is_whitespace));
         let own = match seen.speaker {
             Speaker::Model(model) => [
                 Some(What::Model {

@@ -15,7 +15,7 @@ pub(super) struct Args {
 
 pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     let (home, config) = super::home()?;
-    let library = super::open_library(&home, &config, super::cache_of(&home));
+    let library = super::open_library(&home, &config, super::made_cache_of(&home, out));
     let notice = library
         .start_over()
         .map_err(|error| CliError::new(error.code(), error))?;

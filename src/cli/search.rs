@@ -82,7 +82,8 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     if let Some(problem) = flags.problems.first() {
         return Err(CliError::usage(problem));
     }
-    let library = super::library(&home, &config, out)?;
+    let cache = super::made_cache_of(&home, out);
+    let library = super::refreshed(super::open_library(&home, &config, cache), out)?;
     read_texts(&library)?;
     if standing(&library)?.pending() > 0 {
         // Another process wrote meanwhile, and kept this one from it.

@@ -10,8 +10,8 @@ use super::finding::hint;
 use super::rows::{home_dir, short_path, tell_apart};
 use super::{Done, Runtime};
 use crate::library::index::Index;
-use crate::library::query::Filter;
-use crate::library::texts::{Depth, TextHit, TextsError};
+use crate::library::query::{Filter, Parsed};
+use crate::library::texts::{Depth, Terms, TextHit, TextsError};
 use crate::library::{Library, Search, Searched};
 use crate::session::{Millis, Role, SessionId};
 use crate::tool::Tool;
@@ -119,11 +119,12 @@ fn search(
     depth: Depth,
     cancel: &CancellationToken,
 ) -> Result<Option<TextFound>, TextsError> {
+    let zone = TimeZone::system();
     let search = Search {
         text: &query.text,
         exclude: query.target.as_ref(),
         now: Millis::now(),
-        zone: &TimeZone::system(),
+        zone: &zone,
         limit: ROWS,
         depth,
         filter: &Filter::default(),
@@ -136,7 +137,13 @@ fn search(
         is_cut: hits.is_cut,
         indexing: None,
         unread: 0,
-        hint: hint(&problems),
+        hint: hint(&problems).or_else(|| {
+            let is_without_words = Terms::parse(&Parsed::new(&query.text, &zone).rest).is_empty();
+            is_without_words.then(|| {
+                "there is no word to search for: filters and -words only narrow what words find"
+                    .to_owned()
+            })
+        }),
     }))
 }
 

@@ -13,6 +13,7 @@ use self::columns::{Cells, Columns};
 use super::human::{self, counted, human_count};
 use super::list::List;
 use super::theme::Theme;
+use super::wrap::{self, Wrap};
 use crate::library::index::Hidden;
 use crate::runtime::{Found, FoundRow, Query};
 use crate::sanitize;
@@ -194,7 +195,14 @@ pub(crate) fn render_row(
 /// Draws something that is said in a row of its own.
 pub(crate) fn render_note(text: &str, area: Rect, buf: &mut Buffer, theme: &Theme) {
     let text = sanitize::line(text);
-    Line::styled(format!("  {text}"), theme.dim).render(area, buf);
+    let width = area.width.saturating_sub(2);
+    let has_room = area.height > 1;
+    let wrap = if has_room { Wrap::Words } else { Wrap::Hard };
+    let lines = wrap::rows(&text, width, wrap);
+    for (line, row) in lines.zip(area.rows()) {
+        let line = text.get(line.start..line.end).unwrap_or_default();
+        Line::styled(format!("  {line}"), theme.dim).render(row, buf);
+    }
 }
 
 /// Draws notes below `used` rows, the last ones where not all have room.

@@ -15,7 +15,8 @@ const COMMAND_TITLE: &str = "In place of a message";
 /// The name of what can be typed in a query.
 const QUERY_TITLE: &str = "In any search for sessions";
 /// What can be typed in a query, and what it does.
-pub(in crate::tui) const QUERIES: [(&str, &str); 6] = [
+pub(in crate::tui) const QUERIES: [(&str, &str); 7] = [
+    ("@fixlog", "letters of a title, in order; a space ends them"),
     ("tool:codex", "of one tool; -tool:codex of any other"),
     ("cwd:api", "of directories with this in their path"),
     (

@@ -168,6 +168,11 @@ fn each_state_of_the_search_says_so_in_a_row_of_its_own() {
     bench.update(Msg::Done(Done::Searched(query, failed)));
     let failed = "sessions can't be searched: the disk is gone";
     assert!(bench.screen().contains(failed));
+    let screen = bench.screen_at(30, 12);
+    assert!(
+        screen.contains("  sessions can't be searched:\n  the disk is gone\n"),
+        "{screen}"
+    );
 }
 
 #[test]

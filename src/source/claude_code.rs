@@ -101,12 +101,20 @@ fn is_own(record: &Brief) -> bool {
     let has = |key: &str| record.has(key);
     match record.text("type") {
         Some("user" | "assistant" | "system" | "attachment" | "progress") => {
-            has("uuid") && (has("sessionId") || has("parentUuid"))
+            has("uuid") && (has("sessionId") || has("parentUuid")) || is_bare(record)
         }
         Some("summary") => has("leafUuid"),
         Some(kind) => OWN_TYPES.contains(&kind) || (record::is_noise(kind) && has("sessionId")),
         None => false,
     }
+}
+
+/// Whether it is a record of the dialogue as programs write it that give no
+/// record an id.
+fn is_bare(record: &Brief) -> bool {
+    matches!(record.text("type"), Some("user" | "assistant"))
+        && record.has("message")
+        && (record.has("sessionId") || record.has("timestamp"))
 }
 
 fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
@@ -126,7 +134,8 @@ fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
     let skipped = skipped + torn;
     let mut builder = Builder::new(Tool::ClaudeCode, scan.about(path));
     builder.skip(skipped + scan.skipped);
-    let current = chain::current(&scan.nodes, scan.marker.as_ref(), skipped > 0);
+    let mut current = chain::current(&scan.nodes, scan.marker.as_ref(), skipped > 0);
+    current.remove(&scan.nodes, &scan.removed);
     said::emit(&mut builder, &current, &scan.nodes, &scan.said);
     if scan.unreadable > 0 && builder.messages() == 0 {
         return Err(SourceError::NoDialogue {
@@ -152,6 +161,8 @@ struct Scan {
     /// What was said in each node.
     said: Vec<Said>,
     marker: Option<Id>,
+    /// Records that were taken out of the conversation.
+    removed: HashSet<Id>,
     session_ids: Vec<Id>,
     agent_id: Option<Box<str>>,
     has_main: bool,
@@ -186,7 +197,11 @@ impl Scan {
                 let said = Said::queued(&record);
                 self.node(Told::of(record, said));
             }
-            Some("system" | "progress") => self.node(Told::of(record, Said::default())),
+            Some("system" | "progress") => {
+                let removed = &record.snip_metadata.0.removed_uuids.0;
+                self.removed.extend(removed.iter().filter_map(told::id));
+                self.node(Told::of(record, Said::default()));
+            }
             Some("last-prompt") => self.marker = told::id(&record.leaf_uuid).or(self.marker.take()),
             Some("custom-title") => self.custom_title = titled(record.custom_title),
             Some("agent-name") => self.agent_name = titled(record.agent_name),

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::source::loose::{Content, Excerpt, Flag, List, Object, Word, Words};
 
@@ -15,7 +15,7 @@ pub(super) struct Record {
     pub(super) kind: Word,
     pub(super) subtype: Word,
     pub(super) uuid: Word,
-    pub(super) parent_uuid: Word,
+    pub(super) parent_uuid: Parent,
     pub(super) logical_parent_uuid: Word,
     pub(super) session_id: Word,
     pub(super) agent_id: Word,
@@ -33,11 +33,29 @@ pub(super) struct Record {
     pub(super) message: Object<Body>,
     pub(super) attachment: Object<Attachment>,
     pub(super) compact_metadata: Object<CompactMetadata>,
+    pub(super) snip_metadata: Object<SnipMetadata>,
     pub(super) custom_title: Word,
     pub(super) agent_name: Word,
     pub(super) ai_title: Word,
     pub(super) summary: Word,
     pub(super) leaf_uuid: Word,
+}
+
+/// The record that one follows.
+#[derive(Debug, Default)]
+pub(super) struct Parent {
+    pub(super) uuid: Word,
+    /// Whether the record speaks of a parent, be it of none.
+    pub(super) is_told: bool,
+}
+
+impl<'de> Deserialize<'de> for Parent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self {
+            uuid: Word::deserialize(deserializer)?,
+            is_told: true,
+        })
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -55,11 +73,9 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Whether a task or another agent sent it.
+    /// Whether it was no person: a task, another agent, the program itself.
     pub(super) fn is_software(&self) -> bool {
-        self.kind.is("task-notification")
-            || self.kind.is("peer")
-            || self.sender_task_id.get().is_some()
+        self.kind.get().is_some_and(|kind| kind != "human") || self.sender_task_id.get().is_some()
     }
 }
 
@@ -97,6 +113,13 @@ pub(super) struct Attachment {
 pub(super) struct CompactMetadata {
     pub(super) preserved_messages: Object<PreservedMessages>,
     pub(super) preserved_segment: Object<PreservedSegment>,
+}
+
+/// What a person had taken out of the conversation.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct SnipMetadata {
+    pub(super) removed_uuids: List<Word>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -137,6 +160,7 @@ const NOISE: &[&str] = &[
     "file-history-",
     "fork-context-ref",
     "frame-link",
+    "history-suppression",
     "isolation-latch",
     "mode",
     "observer-ref",

@@ -1,5 +1,7 @@
 //! What each record says, and whose words they are.
 
+use std::borrow::Cow;
+
 use super::chain::{Current, Node};
 use super::id::Id;
 use super::marks::Kind;
@@ -76,6 +78,9 @@ pub(super) const SILENT: &[&str] = &[
     "tool_reference",
     "tool_use",
 ];
+
+/// What the program writes in the place of an empty answer.
+const NO_CONTENT: &str = "(no content)";
 
 /// The model that the program names where it speaks itself.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
@@ -162,7 +167,10 @@ impl Said {
         // A model begins with empty lines before it calls a tool; the program
         // drops what is nothing but space.
         let texts = &mut parts.texts;
-        texts.retain(|text| !text.chars().all(char::is_whitespace));
+        let is_model = matches!(seen.speaker, Speaker::Model(_));
+        texts.retain(|text| {
+            !text.chars().all(char::is_whitespace) && !(is_model && &**text == NO_CONTENT)
+        });
         let own = match seen.speaker {
             Speaker::Model(model) => [
                 Some(What::Model {
@@ -212,7 +220,11 @@ impl Said {
     /// attachment.
     pub(super) fn queued(record: &Record) -> Self {
         let attachment = &record.attachment.0;
-        if !attachment.kind.is("queued_command") || !attachment.command_mode.is("prompt") {
+        let is_prompt = attachment
+            .command_mode
+            .get()
+            .is_none_or(|mode| mode == "prompt");
+        if !attachment.kind.is("queued_command") || !is_prompt {
             return Self::default();
         }
         let is_software =
@@ -257,10 +269,10 @@ fn user(texts: &[Text], is_software: bool) -> [Option<What>; 2] {
     for text in texts {
         match words::of_person(text).filter(|_| !is_software) {
             Some(words) => typed.push(words),
-            None => injected.push(&**text),
+            None => injected.push(Cow::Borrowed(&**text)),
         }
     }
-    let joined = |texts: &[&str]| (!texts.is_empty()).then(|| texts.join("\n").into());
+    let joined = |texts: &[Cow<'_, str>]| (!texts.is_empty()).then(|| texts.join("\n").into());
     [
         joined(&injected).map(What::Injected),
         joined(&typed).map(What::Person),

@@ -1,7 +1,9 @@
 //! What of a file is the conversation, and whose words it is.
 
 mod damage;
+mod links;
 mod listing;
+mod nobody;
 mod steps;
 
 use super::*;
@@ -183,21 +185,6 @@ fn progress_is_no_end_of_a_conversation() {
         record("progress", "p", "u1", ""),
     ];
     assert_eq!(conversation(&lines), ">q <r");
-}
-
-#[test]
-fn without_any_link_the_order_of_the_file_is_taken() {
-    let bare = |kind: &str, text: &str| {
-        format!(
-            r#"{{"type":"{kind}","sessionId":"s","uuid":"{text}","message":{{"content":"{text}"}}}}"#
-        )
-    };
-    let lines = [
-        bare("user", "q1"),
-        bare("assistant", "r1"),
-        bare("user", "q2"),
-    ];
-    assert_eq!(conversation(&lines), ">q1 <r1 >q2");
 }
 
 #[test]

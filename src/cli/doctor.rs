@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CliError, Output, sources};
 use crate::figures::thousands;
+use crate::library::texts::TextsError;
 use crate::library::{Library, Notice};
 use crate::session::SessionId;
 
@@ -55,7 +56,7 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
             code: None,
             file: Some(trouble.file.clone()),
             problem: trouble.notice.clone(),
-            advice: "what can be read of it is shown; the file is left as it is",
+            advice: "whatever else is in it is shown; the file is left as it is",
         }));
     }
     findings.extend(unsearchable);
@@ -70,10 +71,11 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     }
     let more = findings.len().saturating_sub(MOST_TOLD);
     for finding in findings.into_iter().take(MOST_TOLD) {
+        // Some problems name the file themselves.
         let file = finding
             .file
-            .map(|file| format!("{file}: "))
-            .unwrap_or_default();
+            .filter(|file| !finding.problem.starts_with(file));
+        let file = file.map(|file| format!("{file}: ")).unwrap_or_default();
         out.line(&format!("- {file}{}", finding.problem))?;
         out.line(&format!("  {}", finding.advice))?;
     }
@@ -86,24 +88,33 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
 
 /// The sessions whose texts can't be read, and why.
 fn unsearchable(library: &Library) -> Vec<Finding> {
-    let unread = match library.texts_standing() {
-        Ok(standing) => standing.unread,
+    let of_index = |error: TextsError, advice| {
+        vec![Finding {
+            code: Some(error.code()),
+            file: None,
+            problem: error.to_string(),
+            advice,
+        }]
+    };
+    let standing = match library.texts_standing() {
+        Ok(standing) => standing,
         Err(error) => {
-            return vec![Finding {
-                code: Some(error.code()),
-                file: None,
-                problem: error.to_string(),
-                advice: "until then nothing that was said is found; all else works",
-            }];
+            let advice = "until then nothing that was said is found; all else works";
+            return of_index(error, advice);
         }
     };
+    let room = library.require_room_for_texts();
+    if let Some(error) = room.err().filter(|_| standing.pending() > 0) {
+        let advice = "until then what was said in sessions that were not read yet is not found";
+        return of_index(error, advice);
+    }
     let finding = |(id, problem): (SessionId, String)| Finding {
         code: Some("SESSION_UNSEARCHABLE"),
         file: None,
         problem: format!("the session {id} could not be read for search: {problem}"),
         advice: "what was said in it since is not found; each search tries again",
     };
-    unread.into_iter().map(finding).collect()
+    standing.unread.into_iter().map(finding).collect()
 }
 
 fn general(notice: &Notice) -> Finding {

@@ -310,9 +310,11 @@ impl Chat {
 
     fn finish<S: Sink>(self, path: &Path, note: Option<String>) -> Result<Foreign<S>, SourceError> {
         let mut builder = Builder::new(Tool::Gemini, self.identity(path));
-        let mut strange = 0;
+        let (mut strange, mut is_behind_a_summary) = (0, false);
         for message in &self.messages {
-            strange += usize::from(!words::emit(&mut builder, message));
+            let is_known = words::emit(&mut builder, message, is_behind_a_summary);
+            strange += usize::from(!is_known);
+            is_behind_a_summary = words::is_summary(message);
         }
         if strange > 0 && builder.messages() == 0 {
             return Err(SourceError::NoDialogue {

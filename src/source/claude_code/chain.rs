@@ -15,6 +15,7 @@ type Places<'a> = HashMap<&'a Id, usize, RandomState>;
 
 /// One record of the tree.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Node {
     pub(super) uuid: Option<Id>,
     pub(super) parent: Option<Id>,
@@ -409,18 +410,6 @@ pub(super) struct Current {
     pub(super) order: Vec<usize>,
     /// Whether it begins at a compaction.
     pub(super) is_cut: bool,
-}
-
-impl Current {
-    /// Takes out what these records say; they link the others still.
-    pub(super) fn remove(&mut self, nodes: &[Node], removed: &HashSet<Id>) {
-        if removed.is_empty() {
-            return;
-        }
-        let uuid = |index: &usize| nodes.get(*index)?.uuid.as_ref();
-        self.order
-            .retain(|index| !uuid(index).is_some_and(|uuid| removed.contains(uuid)));
-    }
 }
 
 /// Finds the conversation in a file's records, at the marked one where there

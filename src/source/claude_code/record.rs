@@ -115,7 +115,7 @@ pub(super) struct CompactMetadata {
     pub(super) preserved_segment: Object<PreservedSegment>,
 }
 
-/// What a person had taken out of the conversation.
+/// What was taken out of a conversation.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct SnipMetadata {

@@ -79,7 +79,7 @@ pub(super) const SILENT: &[&str] = &[
     "tool_use",
 ];
 
-/// What the program writes in the place of an empty answer.
+/// What the program puts in the place of an answer without words.
 const NO_CONTENT: &str = "(no content)";
 
 /// The model that the program names where it speaks itself.
@@ -167,18 +167,13 @@ impl Said {
         // A model begins with empty lines before it calls a tool; the program
         // drops what is nothing but space.
         let texts = &mut parts.texts;
-        let is_model = matches!(seen.speaker, Speaker::Model(_));
-        texts.retain(|text| {
-            !text.chars().all(char::is_whitespace) && !(is_model && &**text == NO_CONTENT)
-        });
+        texts.retain(|text| !text.chars().all(char::is_whitespace));
         let own = match seen.speaker {
-            Speaker::Model(model) => [
-                Some(What::Model {
-                    model,
-                    text: join(&parts.texts),
-                }),
-                None,
-            ],
+            Speaker::Model(model) => {
+                let text = Some(join(texts)).filter(|text| **text != *NO_CONTENT);
+                let text = text.unwrap_or_default();
+                [Some(What::Model { model, text }), None]
+            }
             Speaker::Nobody => [None, None],
             Speaker::Summary => [Some(What::Checkpoint(join(&parts.texts))), None],
             Speaker::Person { is_software } => user(&parts.texts, is_software),
@@ -220,11 +215,9 @@ impl Said {
     /// attachment.
     pub(super) fn queued(record: &Record) -> Self {
         let attachment = &record.attachment.0;
-        let is_prompt = attachment
-            .command_mode
-            .get()
-            .is_none_or(|mode| mode == "prompt");
-        if !attachment.kind.is("queued_command") || !is_prompt {
+        // Older versions tell no mode.
+        let mode = attachment.command_mode.get();
+        if !attachment.kind.is("queued_command") || mode.is_some_and(|mode| mode != "prompt") {
             return Self::default();
         }
         let is_software =

@@ -6,6 +6,13 @@ use crate::source::loose::Piece;
 
 /// How text begins that the tool puts before the model, and nobody typed.
 const CONTEXT: &[&str] = &["<session_context>", "<hook_context>"];
+/// What stands around the summary that `/compress` leaves, which the model
+/// wrote.
+const SNAPSHOT: (&str, &str) = ("<state_snapshot>", "</state_snapshot>");
+/// What the tool has the model say to that.
+const SCRIPTED: &str = "Got it. Thanks for the additional context!";
+/// What the tool asks where an answer broke off.
+const CONTINUE: &str = "System: Please continue.";
 /// How a command of the tool begins.
 const COMMAND: &[char] = &['/', '?'];
 /// What the tool puts around files that a message names.
@@ -19,6 +26,8 @@ struct Texts {
     said: String,
     /// What the tool put beside it.
     injected: String,
+    /// A summary of what came before.
+    summary: String,
     /// Whether its content is of a known form.
     is_known: bool,
 }
@@ -57,17 +66,34 @@ fn texts(message: &Message) -> Texts {
         }
         in_files &= edge != FILES_END;
     }
-    let said = texts.said.trim_start();
-    if is_user && (said.is_empty() || said.starts_with(COMMAND)) {
+    if !is_user {
+        return texts;
+    }
+    let said = texts.said.trim();
+    if said.is_empty() || said.starts_with(COMMAND) || said == CONTINUE {
         texts.injected.push_str(&texts.said);
         texts.said.clear();
+    } else if is_snapshot(said) {
+        texts.summary = std::mem::take(&mut texts.said);
     }
     texts
 }
 
+fn is_snapshot(text: &str) -> bool {
+    let (open, close) = SNAPSHOT;
+    (text.starts_with(open) && text.contains(close))
+        || (text.ends_with(close) && text.contains(open))
+}
+
+/// Whether a message is a summary of what came before.
+pub(super) fn is_summary(message: &Message) -> bool {
+    message.kind.is("user") && !texts(message).summary.is_empty()
+}
+
 /// Whether a person or the model says anything in a message.
 pub(super) fn is_said(message: &Message) -> bool {
-    (message.kind.is("user") || message.kind.is("gemini")) && !texts(message).said.is_empty()
+    let says_anything = |texts: Texts| !texts.said.is_empty() || !texts.summary.is_empty();
+    (message.kind.is("user") || message.kind.is("gemini")) && says_anything(texts(message))
 }
 
 /// What a person typed.
@@ -88,19 +114,30 @@ pub(super) fn is_known(message: &Message) -> bool {
     }
 }
 
-/// Emits what a message says; `false` when it is of no known form.
-pub(super) fn emit<S: Sink>(builder: &mut Builder<S>, message: &Message) -> bool {
+/// Emits what a message says; `false` when it is of no known form. What the
+/// model says right behind a summary may be the tool's.
+pub(super) fn emit<S: Sink>(
+    builder: &mut Builder<S>,
+    message: &Message,
+    is_behind_a_summary: bool,
+) -> bool {
     let time = message.timestamp.millis();
     match message.kind.get() {
         Some("user") => {
             let texts = texts(message);
             builder.person(time, &texts.said);
+            if !texts.summary.is_empty() {
+                let id = message.id.get().unwrap_or_default();
+                builder.checkpoint_in_place(time, id, &texts.summary);
+            }
             builder.injected(time, "gemini", &texts.injected);
             texts.is_known
         }
         Some("gemini") => {
             let texts = texts(message);
-            builder.model(time, message.model.get().unwrap_or_default(), &texts.said);
+            if !(is_behind_a_summary && texts.said.trim() == SCRIPTED) {
+                builder.model(time, message.model.get().unwrap_or_default(), &texts.said);
+            }
             for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
                 let id = call.0.id.get().unwrap_or_default();
                 if !call.0.result.0.is_empty() {

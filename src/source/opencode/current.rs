@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Revert;
@@ -78,8 +79,17 @@ pub(super) struct MessageData {
 
 #[derive(Default, Deserialize)]
 pub(super) struct Time {
+    #[serde(default, deserialize_with = "whole_millis")]
     pub(super) created: Option<i64>,
+    #[serde(default, deserialize_with = "whole_millis")]
     pub(super) updated: Option<i64>,
+}
+
+/// Milliseconds without a part of one; `None` for what is none.
+fn whole_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    let told = Value::deserialize(deserializer)?;
+    let told = told.as_number().map(ToString::to_string);
+    Ok(told.and_then(|number| number.split('.').next()?.parse().ok()))
 }
 
 impl MessageData {
@@ -219,11 +229,9 @@ pub(super) fn current(mut messages: Vec<Message>, revert: Option<&Revert>) -> Cu
         .iter()
         .rposition(|message| message.asks_to_compact() && completed.contains(message.id.as_str()));
     let Some(cut) = cut else {
+        let summary = before_requests(&mut messages);
         messages.retain(|message| message.summary != Summary::Failed);
-        return Current {
-            summary: None,
-            messages,
-        };
+        return Current { summary, messages };
     };
     let request = messages.get(cut);
     let id = request.map(|message| message.id.clone());
@@ -244,6 +252,20 @@ pub(super) fn current(mut messages: Vec<Message>, revert: Option<&Revert>) -> Cu
         summary,
         messages: kept,
     }
+}
+
+/// Takes the last summary and all before it out of the messages of a version
+/// that wrote no requests for one: there the summary alone was the cut.
+fn before_requests(messages: &mut Vec<Message>) -> Option<Message> {
+    if messages.iter().any(Message::asks_to_compact) {
+        return None;
+    }
+    let is_summary = |message: &Message| {
+        let written = [Summary::Finished, Summary::Unfinished].contains(&message.summary);
+        written && !message.is_user && !message.text().trim().is_empty()
+    };
+    let at = messages.iter().rposition(is_summary)?;
+    messages.drain(..=at).next_back()
 }
 
 /// Hides a message and all after it, or its later parts and all after it.

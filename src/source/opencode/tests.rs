@@ -235,6 +235,36 @@ fn only_the_last_compaction_cuts() {
 }
 
 #[test]
+fn a_summary_of_a_version_without_requests_stands_for_all_before_it() {
+    for finished in ["", r#","finish":"stop""#] {
+        let storage = Storage::new("");
+        let summary = format!(r#""role":"assistant","summary":true{finished}"#);
+        storage
+            .user("a", 1, "old")
+            .message("s", 2, &summary, &[&said("first")])
+            .user("b", 3, "old too")
+            .message("t", 4, &summary, &[&said("second")])
+            .message("u", 5, &summary, &[])
+            .user("c", 6, "new");
+        assert_eq!(
+            conversation(&storage.read()),
+            ["checkpoint: second", "user: new"]
+        );
+    }
+}
+
+#[test]
+fn a_time_with_a_part_of_a_millisecond_is_one() {
+    let storage = Storage::new("");
+    for (id, created) in [("a", "1000.5"), ("b", r#""soon""#)] {
+        storage.message(id, 1, USER, &[&said("hi")]);
+        let message = format!(r#"{{"id":"{id}","time":{{"created":{created}}},{USER}}}"#);
+        storage.put(&format!("message/ses_1/{id}.json"), &message);
+    }
+    assert_eq!(conversation(&storage.read()), ["user: hi", "user: hi"]);
+}
+
+#[test]
 fn a_compaction_part_of_the_model_is_no_cut() {
     let storage = Storage::new("");
     storage.user("a", 1, "hi");

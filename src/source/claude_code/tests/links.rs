@@ -47,19 +47,6 @@ fn what_another_agent_did_is_not_what_an_unlinked_record_follows() {
 }
 
 #[test]
-fn records_without_ids_are_read_in_the_order_of_the_file() {
-    let bare = |kind: &str, text: &str| {
-        format!(
-            r#"{{"type":"{kind}","sessionId":"s","message":{{"role":"{kind}","content":"{text}"}}}}"#
-        )
-    };
-    let lines = [bare("user", "q"), bare("assistant", "r")];
-    let brief: Brief = serde_json::from_str(&lines[0]).unwrap();
-    assert!(is_own(&brief));
-    assert_eq!(conversation(&lines), ">q <r");
-}
-
-#[test]
 fn without_any_link_the_order_of_the_file_is_taken() {
     let bare = |kind: &str, text: &str| {
         format!(

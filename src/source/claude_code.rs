@@ -100,7 +100,11 @@ fn recognises(head: &Head) -> bool {
 fn is_own(record: &Brief) -> bool {
     let has = |key: &str| record.has(key);
     match record.text("type") {
-        Some("user" | "assistant") if has("sessionId") && record.is_object("message") => true,
+        Some("user" | "assistant")
+            if record.is_object("message") && (has("sessionId") || has("timestamp")) =>
+        {
+            true
+        }
         Some("user" | "assistant" | "system" | "attachment" | "progress") => {
             has("uuid") && (has("sessionId") || has("parentUuid"))
         }

@@ -15,9 +15,12 @@ type Places<'a> = HashMap<&'a Id, usize, RandomState>;
 
 /// One record of the tree.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Node {
     pub(super) uuid: Option<Id>,
     pub(super) parent: Option<Id>,
+    /// Whether it does not speak of a parent at all, not even of none.
+    pub(super) is_unlinked: bool,
     /// The id of the model's message that this is a part of.
     pub(super) message_id: Option<Id>,
     pub(super) is_sidechain: bool,
@@ -83,11 +86,39 @@ impl<'a> Tree<'a> {
             }
         });
         let parents = parents.collect();
-        Self {
+        let mut tree = Self {
             nodes,
             at,
             has_replaced,
             parents,
+        };
+        if tree.has_links() && nodes.iter().any(|node| node.is_unlinked) {
+            tree.link_by_order();
+        }
+        tree
+    }
+
+    fn has_links(&self) -> bool {
+        self.parents.iter().any(Option::is_some)
+    }
+
+    /// In a file where some records tell their parents, those that speak of
+    /// none at all follow the record before them: an older version wrote them.
+    fn link_by_order(&mut self) {
+        let (mut main, mut side) = (None, None);
+        for (index, node) in self.nodes.iter().enumerate() {
+            if self.is_replaced(index) {
+                continue;
+            }
+            let last = if node.is_sidechain {
+                &mut side
+            } else {
+                &mut main
+            };
+            let before = last.replace(index);
+            if let Some(parent) = self.parents.get_mut(index).filter(|_| node.is_unlinked) {
+                *parent = before;
+            }
         }
     }
 
@@ -385,7 +416,7 @@ pub(super) struct Current {
 /// is a marker.
 pub(super) fn current(nodes: &[Node], marker: Option<&Id>, is_damaged: bool) -> Current {
     let tree = Tree::new(nodes);
-    let (way, boundary) = if tree.parents.iter().all(Option::is_none) {
+    let (way, boundary) = if !tree.has_links() {
         tree.in_file_order()
     } else if let Some(leaf) = tree.leaf(marker) {
         tree.way_up(leaf, is_damaged)

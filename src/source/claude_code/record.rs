@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::source::loose::{Content, Excerpt, Flag, List, Object, Word, Words};
 
@@ -15,7 +15,7 @@ pub(super) struct Record {
     pub(super) kind: Word,
     pub(super) subtype: Word,
     pub(super) uuid: Word,
-    pub(super) parent_uuid: Word,
+    pub(super) parent_uuid: Parent,
     pub(super) logical_parent_uuid: Word,
     pub(super) session_id: Word,
     pub(super) agent_id: Word,
@@ -41,6 +41,23 @@ pub(super) struct Record {
     pub(super) leaf_uuid: Word,
 }
 
+/// The record that one follows.
+#[derive(Debug, Default)]
+pub(super) struct Parent {
+    pub(super) uuid: Word,
+    /// Whether the record speaks of a parent, be it of none.
+    pub(super) is_told: bool,
+}
+
+impl<'de> Deserialize<'de> for Parent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self {
+            uuid: Word::deserialize(deserializer)?,
+            is_told: true,
+        })
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct ForkedFrom {
@@ -56,15 +73,9 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Whether a task, another agent or the program itself sent it.
+    /// Whether it was no person: a task, another agent, the program itself.
     pub(super) fn is_software(&self) -> bool {
-        let kinds = [
-            "task-notification",
-            "peer",
-            "coordinator",
-            "auto-continuation",
-        ];
-        kinds.iter().any(|kind| self.kind.is(kind)) || self.sender_task_id.get().is_some()
+        self.kind.get().is_some_and(|kind| kind != "human") || self.sender_task_id.get().is_some()
     }
 }
 

@@ -1,5 +1,7 @@
 //! What each record says, and whose words they are.
 
+use std::borrow::Cow;
+
 use super::chain::{Current, Node};
 use super::id::Id;
 use super::marks::Kind;
@@ -260,10 +262,10 @@ fn user(texts: &[Text], is_software: bool) -> [Option<What>; 2] {
     for text in texts {
         match words::of_person(text).filter(|_| !is_software) {
             Some(words) => typed.push(words),
-            None => injected.push(&**text),
+            None => injected.push(Cow::Borrowed(&**text)),
         }
     }
-    let joined = |texts: &[&str]| (!texts.is_empty()).then(|| texts.join("\n").into());
+    let joined = |texts: &[Cow<'_, str>]| (!texts.is_empty()).then(|| texts.join("\n").into());
     [
         joined(&injected).map(What::Injected),
         joined(&typed).map(What::Person),

@@ -117,6 +117,7 @@ impl Record<'_> {
             node: Node {
                 uuid: self.uuid,
                 parent: self.parent,
+                is_unlinked: self.has_parent.is_none(),
                 message_id: body.id.filter(|_| is_model).map(Id::of),
                 is_sidechain: is(self.is_sidechain),
                 is_progress: false,

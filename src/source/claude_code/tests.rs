@@ -2,7 +2,9 @@
 
 mod compactions;
 mod damage;
+mod links;
 mod listing;
+mod nobody;
 mod steps;
 mod voices;
 
@@ -185,21 +187,6 @@ fn progress_is_no_end_of_a_conversation() {
         record("progress", "p", "u1", ""),
     ];
     assert_eq!(conversation(&lines), ">q <r");
-}
-
-#[test]
-fn without_any_link_the_order_of_the_file_is_taken() {
-    let bare = |kind: &str, text: &str| {
-        format!(
-            r#"{{"type":"{kind}","sessionId":"s","uuid":"{text}","message":{{"content":"{text}"}}}}"#
-        )
-    };
-    let lines = [
-        bare("user", "q1"),
-        bare("assistant", "r1"),
-        bare("user", "q2"),
-    ];
-    assert_eq!(conversation(&lines), ">q1 <r1 >q2");
 }
 
 #[test]

@@ -50,7 +50,8 @@ impl<W> Told<W> {
         Self {
             node: Node {
                 uuid: id(&record.uuid),
-                parent: id(&record.parent_uuid),
+                parent: id(&record.parent_uuid.uuid),
+                is_unlinked: !record.parent_uuid.is_told,
                 message_id: id(&record.message.0.id).filter(|_| is_model),
                 is_sidechain: record.is_sidechain.0,
                 is_progress: record.kind.is("progress"),

@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::loose::MAX_RESULT_BYTES;
+use super::super::loose::{MAX_RESULT_BYTES, whole};
 use crate::text::Text;
 
 /// One line: the header, an event, or several packed ones.
@@ -16,6 +16,7 @@ pub(super) struct Row {
     pub(super) kind: String,
     pub(super) seq: Option<u64>,
     pub(super) seq0: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
     pub(super) time: Option<i64>,
     #[serde(default)]
     pub(super) data: Data,
@@ -23,6 +24,7 @@ pub(super) struct Row {
     source_event_seqs: Option<Box<RawValue>>,
     pub(super) version: Option<u64>,
     pub(super) id: Option<String>,
+    #[serde(default, deserialize_with = "whole")]
     pub(super) created_at: Option<i64>,
     pub(super) cwd: Option<String>,
     pub(super) parent_session: Option<String>,
@@ -299,6 +301,12 @@ mod tests {
         assert_eq!(op(r#"{"op":"prepend"}"#), Op::Unknown);
         assert_eq!(op(r#""prepend""#), Op::Unknown);
         assert_eq!(row(r#"{"type":"t"}"#).op(), Op::Append);
+    }
+
+    #[test]
+    fn a_moment_may_have_a_fraction() {
+        let row = row(r#"{"type":"session","time":7.9,"createdAt":8e3}"#);
+        assert_eq!((row.time, row.created_at), (Some(7), Some(8000)));
     }
 
     #[test]

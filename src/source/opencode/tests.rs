@@ -198,12 +198,52 @@ fn the_tail_follows_the_summary() {
 }
 
 #[test]
-fn a_tail_that_is_not_there_is_none() {
+fn without_its_tail_a_compaction_cuts_nothing_off() {
     let storage = Storage::new("");
     storage
         .user("a", 1, "old")
-        .compaction(4, r#","tail_start_id":"gone""#, DONE);
-    assert_eq!(conversation(&storage.read()), ["checkpoint: summary"]);
+        .compaction(4, r#","tail_start_id":"gone""#, DONE)
+        .user("b", 9, "new");
+    assert_eq!(
+        conversation(&storage.read()),
+        ["user: old", "checkpoint: summary", "user: new"]
+    );
+}
+
+#[test]
+fn a_summary_that_nobody_asked_for_cuts_as_in_early_releases() {
+    let storage = Storage::new("");
+    let summary = r#""role":"assistant","summary":true"#;
+    storage.user("a", 1, "old").answer("b", 2, "gone");
+    storage.message("c", 3, summary, &[&said("first")]);
+    storage.user("d", 4, "gone too");
+    storage.message("e", 5, summary, &[&said("second")]);
+    storage.user("f", 6, "new").answer("g", 7, "ho");
+    // One that failed or says nothing cuts nothing.
+    storage.message("h", 8, summary, &[]);
+    storage.message(
+        "i",
+        9,
+        r#""role":"assistant","summary":true,"error":{}"#,
+        &[&said("no")],
+    );
+    assert_eq!(
+        conversation(&storage.read()),
+        ["checkpoint: second", "user: new", "assistant: ho"]
+    );
+}
+
+#[test]
+fn moments_may_have_fractions() {
+    let storage = Storage::new("");
+    storage.put(
+        "message/ses_1/a.json",
+        r#"{"id":"a","role":"user","time":{"created":7.5}}"#,
+    );
+    storage.put("part/a/p.json", &format!("{{{}}}", said("hi")));
+    let session = storage.read();
+    assert_eq!(conversation(&session), ["user: hi"]);
+    assert_eq!(session.session.surface().next().unwrap().time.0, 7);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::loose::{MAX_RESULT_BYTES, whole};
+use super::super::loose::{Flag, MAX_RESULT_BYTES, whole};
+use super::marks;
 use crate::text::Text;
 
 /// One line: the header, an event, or several packed ones.
@@ -22,6 +23,9 @@ pub(super) struct Row {
     pub(super) data: Data,
     surface_op: Option<Box<RawValue>>,
     source_event_seqs: Option<Box<RawValue>>,
+    /// Whether a reader that does not know the type may go on without it.
+    #[serde(default)]
+    ignorable: Flag,
     pub(super) version: Option<u64>,
     pub(super) id: Option<String>,
     #[serde(default, deserialize_with = "whole")]
@@ -133,6 +137,13 @@ impl Row {
     /// Whether it goes to the surface.
     pub(super) fn has_op(&self) -> bool {
         self.surface_op.is_some()
+    }
+
+    /// Whether it says nothing of the conversation, and nothing is lost without
+    /// it.
+    pub(super) fn is_noise(&self) -> bool {
+        let is_known = self.ignorable.0 || marks::is_own(self.kind.as_bytes());
+        self.kind.contains('/') && is_known && !self.has_op()
     }
 
     /// A message's operation. Messages without one stand at the end.

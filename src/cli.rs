@@ -181,10 +181,22 @@ fn cache_of(home: &Home) -> Option<PathBuf> {
     home.root().is_dir().then(|| home.cache_file())
 }
 
+/// Where a command that reads all sessions keeps what it learnt: a home is made
+/// for it, or nothing of it would be left for the next time.
+fn made_cache_of(home: &Home, out: &Output) -> Option<PathBuf> {
+    if let Err(error) = home.create() {
+        out.warn_with(error.code(), error);
+    }
+    cache_of(home)
+}
+
 /// That library, brought up to date. What the cache says of a log that did not
 /// change is not compared with it yet.
 fn library(home: &Home, config: &Config, out: &Output) -> Result<Library, CliError> {
-    let library = open_library(home, config, cache_of(home));
+    refreshed(open_library(home, config, cache_of(home)), out)
+}
+
+fn refreshed(library: Library, out: &Output) -> Result<Library, CliError> {
     let never = tokio_util::sync::CancellationToken::new();
     warn_of(&library.refresh(&never, &mut |_| {})?.notices, out);
     Ok(library)

@@ -19,6 +19,7 @@ mod planning;
 pub mod query;
 mod reading;
 mod refresh;
+mod room;
 mod searching;
 mod stored;
 pub mod texts;

@@ -15,7 +15,7 @@ pub(super) struct Args {
 
 pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     let (home, config) = super::home()?;
-    let library = super::open_library(&home, &config, super::cache_of(&home));
+    let library = super::open_library(&home, &config, super::made_cache_of(&home, out));
     let notice = library
         .start_over()
         .map_err(|error| CliError::new(error.code(), error))?;
@@ -23,7 +23,7 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     let refreshed = library.refresh(&never, &mut |_| {})?;
     super::warn_of(&refreshed.notices, out);
     let sessions = library.index().len();
-    super::search::read_texts(&library)?;
+    super::search::read_texts(&library).map_err(super::search::failed)?;
     let texts = super::search::standing(&library)?;
     if out.is_json() {
         return out.json(&json!({
@@ -43,6 +43,6 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     out.line(&format!("looked at {files}: {sessions}"))?;
     let indexed = counted(texts.indexed, "session");
     out.line(&format!("read {indexed} for search"))?;
-    super::search::warn_of_missing(&texts, out);
+    super::search::warn_of_missing(&texts, None, out);
     Ok(())
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{CliError, Output, output};
 use crate::figures::{counted, thousands};
 use crate::library::query::{Key, Parsed};
-use crate::library::texts::{Depth, Terms, search_events};
+use crate::library::texts::{Depth, Terms, TextsError, search_events};
 use crate::library::{Library, Search, TextsStanding};
 use crate::session::{Millis, Role, SessionId};
 
@@ -82,14 +82,21 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     if let Some(problem) = flags.problems.first() {
         return Err(CliError::usage(problem));
     }
-    let library = super::library(&home, &config, out)?;
-    read_texts(&library)?;
-    if standing(&library)?.pending() > 0 {
+    let cache = super::made_cache_of(&home, out);
+    let library = super::refreshed(super::open_library(&home, &config, cache), out)?;
+    let mut read = read_texts(&library);
+    if read.is_ok() && standing(&library)?.pending() > 0 {
         // Another process wrote meanwhile, and kept this one from it.
         let never = CancellationToken::new();
         super::warn_of(&library.refresh(&never, &mut |_| {})?.notices, out);
-        read_texts(&library)?;
+        read = read_texts(&library);
     }
+    let stopped = match read {
+        Ok(()) => None,
+        // What was read can be searched all the same.
+        Err(error @ TextsError::NoRoom { .. }) => Some(error),
+        Err(error) => return Err(failed(error)),
+    };
     let search = Search {
         text: &args.query,
         exclude: None,
@@ -102,7 +109,7 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     let never = CancellationToken::new();
     let found = library
         .search(&search, &never)
-        .map_err(|error| CliError::new(error.code(), error))?
+        .map_err(failed)?
         .unwrap_or_default();
     // Others may read, too, and a session may have changed since.
     let texts = standing(&library)?;
@@ -150,7 +157,7 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     if found.hits.is_cut {
         out.warn("there are more matches than were looked at; another word finds the rest");
     }
-    warn_of_missing(&texts, out);
+    warn_of_missing(&texts, stopped.as_ref(), out);
     Ok(())
 }
 
@@ -165,14 +172,17 @@ fn require_words(text: &str, query: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What an answer may lack because it was not read.
-pub(super) fn warn_of_missing(texts: &TextsStanding, out: &Output) {
+/// What an answer may lack because it was not read, and what `stopped` that.
+pub(super) fn warn_of_missing(texts: &TextsStanding, stopped: Option<&TextsError>, out: &Output) {
     if texts.pending() > 0 {
         let [pending, of] = [texts.pending(), texts.of].map(|n| thousands(n as u64));
-        out.warn(format!(
-            "{pending} of {of} sessions are not read yet, and what was said there is not found: \
-             search again in a moment"
-        ));
+        let missing = format!(
+            "{pending} of {of} sessions are not read yet, and what was said there is not found"
+        );
+        match stopped {
+            Some(error) => out.warn_with(error.code(), format!("{missing}: {error}")),
+            None => out.warn(format!("{missing}: search again in a moment")),
+        }
     }
     if let Some((id, problem)) = texts.unread.first() {
         let sessions = counted(texts.unread.len(), "session");
@@ -193,26 +203,26 @@ pub(super) fn unread(texts: &TextsStanding) -> Value {
 
 /// Reads what changed. The first time it is all there is, and takes a while:
 /// a person who waits is told how far it is.
-pub(super) fn read_texts(library: &Library) -> Result<(), CliError> {
+pub(super) fn read_texts(library: &Library) -> Result<(), TextsError> {
     let is_watched = std::io::stderr().is_terminal();
     let mut told = None;
     let never = CancellationToken::new();
-    library
-        .index_texts(&never, &mut |progress| {
-            let part = progress.done * 10 / progress.total.max(1);
-            if is_watched && told.replace(part) != Some(part) {
-                let [done, total] = [progress.done, progress.total].map(|n| thousands(n as u64));
-                output::tell(format!("reading {done} of {total} sessions"));
-            }
-        })
-        .map_err(|error| CliError::new(error.code(), error))
+    library.index_texts(&never, &mut |progress| {
+        let part = progress.done * 10 / progress.total.max(1);
+        if is_watched && told.replace(part) != Some(part) {
+            let [done, total] = [progress.done, progress.total].map(|n| thousands(n as u64));
+            output::tell(format!("reading {done} of {total} sessions"));
+        }
+    })
+}
+
+pub(super) fn failed(error: TextsError) -> CliError {
+    CliError::new(error.code(), error)
 }
 
 /// How much can be searched.
 pub(super) fn standing(library: &Library) -> Result<TextsStanding, CliError> {
-    library
-        .texts_standing()
-        .map_err(|error| CliError::new(error.code(), error))
+    library.texts_standing().map_err(failed)
 }
 
 fn within(

@@ -2,7 +2,7 @@
 //! a million of them.
 //!
 //! All text lies in one string; a session has a row of fixed size, and
-//! directories, which repeat, are kept once. Rows stand newest first, so the
+//! directories, which repeat, are kept once. Rows stand last used first, so the
 //! order of a list without a query is a walk along them. A table never
 //! changes: a change makes a new one.
 
@@ -262,7 +262,7 @@ impl Index {
         self.rows.is_empty()
     }
 
-    /// The session in this row. Rows stand newest first.
+    /// The session in this row. Rows stand last used first.
     #[must_use]
     pub fn get(&self, row: u32) -> Option<Entry<'_>> {
         let row = self.row(row)?;
@@ -296,7 +296,7 @@ impl Index {
         })
     }
 
-    /// All sessions, newest first.
+    /// All sessions, last used first.
     pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.row_count()).filter_map(|row| self.get(row))
     }

@@ -181,6 +181,14 @@ impl Library {
         })
     }
 
+    /// Whether there is room to read more for search.
+    ///
+    /// # Errors
+    /// When there is none, and what to do about it.
+    pub fn require_room_for_texts(&self) -> Result<(), TextsError> {
+        self.shared.texts.require_room()
+    }
+
     /// How many more sessions are listed, with something in them that can be
     /// read: while others write to the cache, it may not take up all.
     fn listed_beside(&self, known: &[Searchable]) -> usize {

@@ -33,6 +33,7 @@ pub use self::error::{Place, TextsError};
 pub use self::terms::Terms;
 pub use self::tokens::{TOKENIZER, Tokens};
 pub use self::within::{EventHit, search_events};
+use super::room;
 use crate::session::{Millis, Role, SessionId};
 use crate::stamp::Stamp;
 
@@ -133,8 +134,16 @@ impl Texts {
     #[must_use]
     pub fn open(path: Option<PathBuf>) -> Self {
         Self {
-            database: Arc::new(Database::new(Place(path))),
+            database: Arc::new(Database::new(Place(path), room::free)),
         }
+    }
+
+    /// Whether there is room to fill it on.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn require_room(&self) -> Result<(), TextsError> {
+        self.database.require_room()
     }
 
     /// Which of these sessions must be read for the index: those that it does
@@ -168,8 +177,8 @@ impl Texts {
     /// beginning on, stays.
     ///
     /// # Errors
-    /// When the database can't be used. What was written stays; a session that
-    /// was not written to its end is stale.
+    /// When the database can't be used, or has no room. What was written stays; a
+    /// session that was not written to its end is stale.
     pub fn put(&self, sessions: &[SessionTexts<'_>]) -> Result<(), TextsError> {
         writing::put(&self.database, sessions)
     }

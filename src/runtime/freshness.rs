@@ -55,6 +55,8 @@ pub(super) struct Standing {
     /// Whether not all was read for searching since the start, whoever else
     /// reads meanwhile.
     is_filling: bool,
+    /// How many sessions could not be taken up for searching, where that ended early.
+    pub(super) unread: usize,
     /// Why the folder could not be listed the last time.
     pub(super) failed: Option<String>,
 }
@@ -228,8 +230,12 @@ impl Keeper {
         }
         loop {
             let read = self.read_texts_once();
+            let pending = || self.library.texts_standing().map_or(0, |it| it.pending());
+            let unread = read.as_ref().err().map_or(0, |_| pending());
+            lock(&self.freshness.state).standing.unread = unread;
             if let Err(error) = read {
                 self.say(Notice::Failed(failure(error.code(), error)));
+                self.tell_read();
             }
             if !lock(&self.freshness.state).reading.goes_on() {
                 return;

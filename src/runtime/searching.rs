@@ -39,6 +39,8 @@ pub struct TextFound {
     pub is_cut: bool,
     /// How many sessions of how many were read, while some may be missing.
     pub indexing: Option<(usize, usize)>,
+    /// How many sessions are not searched, because reading them ended early.
+    pub unread: usize,
     /// What the query says that can't be followed, in words.
     pub hint: Option<String>,
 }
@@ -89,10 +91,15 @@ impl Runtime {
                 keeper.fill_again(&tasks);
             }
             for depth in [Depth::First, Depth::All] {
-                let indexing = freshness.standing().texts();
+                let standing = freshness.standing();
+                let (indexing, unread) = (standing.texts(), standing.unread);
                 let found = match search(&library, &query, depth, &cancel) {
                     Ok(None) => return,
-                    Ok(Some(found)) => Ok(TextFound { indexing, ..found }),
+                    Ok(Some(found)) => Ok(TextFound {
+                        indexing,
+                        unread,
+                        ..found
+                    }),
                     Err(error) => Err(error.to_string()),
                 };
                 let goes_on = found.as_ref().is_ok_and(|found| found.is_cut);
@@ -128,6 +135,7 @@ fn search(
         matched: hits.sessions,
         is_cut: hits.is_cut,
         indexing: None,
+        unread: 0,
         hint: hint(&problems),
     }))
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
+use tokio::task::JoinError;
 
 use super::Runtime;
 use crate::library::Place;
@@ -25,6 +26,9 @@ const REST: u32 = 20;
 const MAX_REST: Duration = Duration::from_secs(5);
 /// More changed paths than this are looked for by listing everything.
 const MANY: usize = 1_000;
+/// How often one looks whether a place is there that was not: a tool that is
+/// used for the first time makes its folder.
+const COMES: Duration = Duration::from_secs(2);
 
 /// What changed since it was last looked at.
 #[derive(Default)]
@@ -43,6 +47,11 @@ struct Changed {
 impl Changes {
     fn take(&self) -> Changed {
         std::mem::take(&mut *lock(&self.paths))
+    }
+
+    /// Something changed, and nobody tells what.
+    fn miss(&self) {
+        lock(&self.paths).unknown = true;
     }
 
     fn add(&self, event: notify::Result<Event>) {
@@ -74,21 +83,12 @@ impl Runtime {
         let library = self.services.library.clone();
         let heard = Arc::clone(&changes);
         // Setting up takes as long as the folders are many.
-        let watching = tokio::task::spawn_blocking(move || {
-            // As listing follows no links, neither does watching.
-            let config = Config::default().with_follow_symlinks(false);
-            let mut watcher =
-                RecommendedWatcher::new(move |event| heard.add(event), config).ok()?;
-            for place in library.places() {
-                watch(&mut watcher, &place);
-            }
-            Some(watcher)
-        });
+        let watching = tokio::task::spawn_blocking(move || Watch::new(library.places(), heard));
         let mut keeper = self.keeper();
         let reading = self.tasks.clone();
         self.tasks.spawn(async move {
             // Without a watcher the lists are fresh when they are opened.
-            let Ok(Some(_watcher)) = watching.await else {
+            let Ok(Some(mut watch)) = watching.await else {
                 return;
             };
             let mut calm = CALM;
@@ -96,6 +96,17 @@ impl Runtime {
                 tokio::select! {
                     () = cancel.cancelled() => return,
                     () = changes.more.notified() => {}
+                    () = tokio::time::sleep(COMES), if watch.waits() => {
+                        let Ok((back, came)) = watch.look().await else {
+                            return;
+                        };
+                        watch = back;
+                        if !came {
+                            continue;
+                        }
+                        // What came with the place was not heard of.
+                        changes.miss();
+                    }
                 }
                 tokio::select! {
                     () = cancel.cancelled() => return,
@@ -109,12 +120,13 @@ impl Runtime {
                     } else {
                         keeper.touch(&new.paths);
                     }
-                    (keeper, started.elapsed())
+                    watch.lose();
+                    (keeper, watch, started.elapsed())
                 });
-                let Ok((back, took)) = looked.await else {
+                let Ok((keeper_back, watch_back, took)) = looked.await else {
                     return;
                 };
-                keeper = back;
+                (keeper, watch) = (keeper_back, watch_back);
                 calm = (took * REST).clamp(CALM, MAX_REST);
                 let reader = keeper.clone();
                 reading.spawn_blocking(move || reader.read_texts());
@@ -123,13 +135,103 @@ impl Runtime {
     }
 }
 
-/// A place that is not there, or that can't be watched, is left out: it is
-/// listed when a list is opened.
-fn watch(watcher: &mut RecommendedWatcher, place: &Place) {
-    let mode = if place.is_tree {
-        RecursiveMode::Recursive
-    } else {
-        RecursiveMode::NonRecursive
-    };
-    let _left_out = watcher.watch(&place.path, mode);
+/// The places of all tools, and what watches them.
+struct Watch {
+    watcher: RecommendedWatcher,
+    /// Those that are there.
+    there: Vec<Place>,
+    /// Those that are not there yet, or not any more.
+    absent: Vec<Place>,
+}
+
+impl Watch {
+    /// Watches these places; `None` where the system lets nobody watch.
+    fn new(places: Vec<Place>, heard: Arc<Changes>) -> Option<Self> {
+        // As listing follows no links, neither does watching.
+        let config = Config::default().with_follow_symlinks(false);
+        let watcher = RecommendedWatcher::new(move |event| heard.add(event), config).ok()?;
+        let mut watch = Self {
+            watcher,
+            there: Vec::new(),
+            absent: places,
+        };
+        watch.find();
+        Some(watch)
+    }
+
+    fn waits(&self) -> bool {
+        !self.absent.is_empty()
+    }
+
+    /// Looks for places that came, and tells whether any did.
+    async fn look(mut self) -> Result<(Self, bool), JoinError> {
+        let looked = tokio::task::spawn_blocking(move || {
+            let came = self.find();
+            (self, came)
+        });
+        looked.await
+    }
+
+    /// Watches those places that came, and tells whether any did. One that can't
+    /// be watched is listed when a list is opened.
+    fn find(&mut self) -> bool {
+        let (came, absent): (Vec<Place>, _) = std::mem::take(&mut self.absent)
+            .into_iter()
+            .partition(|place| place.path.exists());
+        self.absent = absent;
+        for place in &came {
+            let mode = if place.is_tree {
+                RecursiveMode::Recursive
+            } else {
+                RecursiveMode::NonRecursive
+            };
+            let _left_out = self.watcher.watch(&place.path, mode);
+        }
+        let any_came = !came.is_empty();
+        self.there.extend(came);
+        any_came
+    }
+
+    /// Takes note of places that went.
+    fn lose(&mut self) {
+        let went = |place: &mut Place| !place.path.exists();
+        self.absent.extend(self.there.extract_if(.., went));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_comes_is_watched_and_one_that_goes_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place {
+            path: dir.path().canonicalize().unwrap().join("projects"),
+            is_tree: true,
+        };
+        let changes = Arc::new(Changes::default());
+        let mut watch = Watch::new(vec![place.clone()], Arc::clone(&changes)).unwrap();
+        assert!(watch.waits());
+        assert!(!watch.find());
+        std::fs::create_dir(&place.path).unwrap();
+        assert!(watch.find());
+        assert!(!watch.waits());
+        let file = place.path.join("new");
+        std::fs::write(&file, "x").unwrap();
+        let begun = Instant::now();
+        while !changes.take().paths.contains(&file) {
+            assert!(
+                begun.elapsed() < Duration::from_secs(20),
+                "it is not heard of"
+            );
+            std::thread::yield_now();
+        }
+        watch.lose();
+        assert!(!watch.waits());
+        std::fs::remove_dir_all(&place.path).unwrap();
+        watch.lose();
+        assert!(watch.waits());
+        assert!(!watch.find());
+    }
 }

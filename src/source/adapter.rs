@@ -2,7 +2,7 @@
 //! are, what a list shows of them, and reading one of them whole.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::detect::Head;
@@ -213,10 +213,19 @@ impl Environment {
         self.home.as_deref()
     }
 
-    /// The path in this variable; `None` when it is unset or empty.
+    /// The path in this variable, which begins at the current directory unless it
+    /// is absolute; `None` when it is unset or empty.
     #[must_use]
     pub fn path(&self, variable: &str) -> Option<PathBuf> {
+        let path = PathBuf::from(self.value(variable)?);
+        // What is found is remembered, for programs that run elsewhere.
+        Some(std::path::absolute(&path).unwrap_or(path))
+    }
+
+    /// What this variable says; `None` when it is unset or empty.
+    #[must_use]
+    pub fn value(&self, variable: &str) -> Option<&OsStr> {
         let value = self.variables.get(variable)?;
-        (!value.is_empty()).then(|| PathBuf::from(value))
+        Some(value.as_os_str()).filter(|value| !value.is_empty())
     }
 }

@@ -22,7 +22,7 @@ mod words;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use self::chain::Node;
+use self::chain::{Current, Node};
 use self::id::Id;
 use self::lines::{Beside, Line, Lines};
 use self::marks::Marked;
@@ -100,6 +100,7 @@ fn recognises(head: &Head) -> bool {
 fn is_own(record: &Brief) -> bool {
     let has = |key: &str| record.has(key);
     match record.text("type") {
+        Some("user" | "assistant") if has("sessionId") && record.is_object("message") => true,
         Some("user" | "assistant" | "system" | "attachment" | "progress") => {
             has("uuid") && (has("sessionId") || has("parentUuid"))
         }
@@ -126,7 +127,8 @@ fn read<S: Sink>(path: &Path) -> Result<Foreign<S>, SourceError> {
     let skipped = skipped + torn;
     let mut builder = Builder::new(Tool::ClaudeCode, scan.about(path));
     builder.skip(skipped + scan.skipped);
-    let current = chain::current(&scan.nodes, scan.marker.as_ref(), skipped > 0);
+    let mut current = chain::current(&scan.nodes, scan.marker.as_ref(), skipped > 0);
+    scan.snip(&mut current);
     said::emit(&mut builder, &current, &scan.nodes, &scan.said);
     if scan.unreadable > 0 && builder.messages() == 0 {
         return Err(SourceError::NoDialogue {
@@ -151,6 +153,9 @@ struct Scan {
     nodes: Vec<Node>,
     /// What was said in each node.
     said: Vec<Said>,
+    /// Records that take others out of the conversation, by their places, and
+    /// which.
+    snips: Vec<(usize, HashSet<Id>)>,
     marker: Option<Id>,
     session_ids: Vec<Id>,
     agent_id: Option<Box<str>>,
@@ -186,7 +191,14 @@ impl Scan {
                 let said = Said::queued(&record);
                 self.node(Told::of(record, said));
             }
-            Some("system" | "progress") => self.node(Told::of(record, Said::default())),
+            Some("system" | "progress") => {
+                let removed = &record.snip_metadata.0.removed_uuids.0;
+                if record.subtype.is("snip_boundary") && !removed.is_empty() {
+                    let removed = removed.iter().filter_map(told::id).collect();
+                    self.snips.push((self.nodes.len(), removed));
+                }
+                self.node(Told::of(record, Said::default()));
+            }
             Some("last-prompt") => self.marker = told::id(&record.leaf_uuid).or(self.marker.take()),
             Some("custom-title") => self.custom_title = titled(record.custom_title),
             Some("agent-name") => self.agent_name = titled(record.agent_name),
@@ -260,6 +272,19 @@ impl Scan {
         }
         self.nodes.push(told.node);
         self.said.push(told.words);
+    }
+
+    /// Takes out what snips on the way removed.
+    fn snip(&self, current: &mut Current) {
+        let on_way: HashSet<usize> = match self.snips[..] {
+            [] => return,
+            _ => current.order.iter().copied().collect(),
+        };
+        let snips = self.snips.iter().filter(|(at, _)| on_way.contains(at));
+        let removed: HashSet<&Id> = snips.flat_map(|(_, removed)| removed).collect();
+        let uuid = |at: &usize| self.nodes.get(*at)?.uuid.as_ref();
+        let is_left = |at: &usize| uuid(at).is_none_or(|uuid| !removed.contains(uuid));
+        current.order.retain(is_left);
     }
 
     /// A subagent's file is named by its agent and tells its parent's id.

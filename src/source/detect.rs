@@ -1,7 +1,7 @@
 //! Which tool wrote a file, told by its content.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::brief::Brief;
 use super::{Adapter, ForeignCapture, ForeignSession, SourceError, records};
@@ -93,6 +93,7 @@ pub fn check(adapter: &dyn Adapter, path: &Path) -> Result<(), SourceError> {
 /// `SOURCE_UNKNOWN_FORMAT` for a file of no known tool, and those of the
 /// tool's reader.
 pub fn read_file(path: &Path) -> Result<ForeignSession, SourceError> {
+    let path = &absolute(path)?;
     read_as(adapter_of(path)?, path, None)
 }
 
@@ -101,7 +102,17 @@ pub fn read_file(path: &Path) -> Result<ForeignSession, SourceError> {
 /// # Errors
 /// Those of [`read_file`].
 pub fn capture_file(path: &Path) -> Result<ForeignCapture, SourceError> {
+    let path = &absolute(path)?;
     capture_as(adapter_of(path)?, path, None)
+}
+
+/// The path with all the folders that the file is in: what it builds on is
+/// looked for there.
+fn absolute(path: &Path) -> Result<PathBuf, SourceError> {
+    std::path::absolute(path).map_err(|cause| SourceError::Unreadable {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 /// Reads a session of a file that is known to be this tool's, as one

@@ -12,6 +12,7 @@ use super::pane::Spot;
 use super::picker::columns::{Cells, Columns};
 use super::picker::{indexing, render_note, render_notes, render_row};
 use super::theme::Theme;
+use crate::figures::counted;
 use crate::runtime::{TextFound, TextQuery, TextRow};
 use crate::session::Millis;
 
@@ -135,6 +136,7 @@ impl TextPicker {
         }
         Some(match self.found.indexing {
             Some(_) => "nothing found yet".to_owned(),
+            None if self.found.unread > 0 => "nothing found in what was read".to_owned(),
             None => "nothing found".to_owned(),
         })
     }
@@ -145,8 +147,12 @@ impl TextPicker {
             0 => "still reading the list".to_owned(),
             _ => format!("still {}", indexing(done, of)),
         });
+        let unread = (self.found.unread > 0).then(|| {
+            let sessions = counted(self.found.unread, "session");
+            format!("{sessions} not searched: `ibid doctor` tells why")
+        });
         let hint = self.found.hint.clone();
-        reading.into_iter().chain(hint).collect()
+        reading.into_iter().chain(unread).chain(hint).collect()
     }
 
     /// Draws the rows; keeps the cursor in sight.

@@ -205,3 +205,12 @@ fn reading_makes_no_home() {
     assert_eq!(place.text(&["candidates"]), "");
     assert!(!place.path("home").exists());
 }
+
+#[test]
+fn what_reads_all_sessions_makes_a_home_and_keeps_what_it_read() {
+    for command in [&["search", "login", "--json"][..], &["reindex", "--json"]] {
+        let place = Place::new();
+        place.json(command);
+        assert!(place.path("home/cache.sqlite3").exists(), "{command:?}");
+    }
+}

@@ -18,7 +18,7 @@ macro_rules! columns {
 pub(super) const SELECT: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM sessions ORDER BY created_at DESC, id, tool, file"
+    " FROM sessions ORDER BY updated_at DESC, id, tool, file"
 );
 const SELECT_FILES: &str = "SELECT tool, file, size, mtime_ns, inode FROM files";
 

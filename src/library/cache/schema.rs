@@ -11,14 +11,14 @@ use crate::store::private;
 
 /// The version of the tables below. A file with an older one is made anew; one
 /// with a newer one belongs to a newer program and is left alone.
-pub(super) const SCHEMA_VERSION: i64 = 3;
+pub(super) const SCHEMA_VERSION: i64 = 4;
 /// How long to wait for another process. Its transactions are short.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// In bytes. Big pages, because all rows are read at each start.
 const PAGE_SIZE: i64 = 16_384;
 
-/// The rows lie in the order of a list, newest first, so that one walk along
+/// The rows lie in the order of a list, last used first, so that one walk along
 /// them gives the first rows at once and all of them in order. A file can hold
 /// several sessions; one of its rows is its first, and stands for the file.
 pub(super) const CREATE: &str = "
@@ -48,7 +48,7 @@ pub(super) const CREATE: &str = "
         is_double INTEGER NOT NULL,
         name TEXT,
         notices TEXT,
-        PRIMARY KEY (created_at DESC, id, tool, file)
+        PRIMARY KEY (updated_at DESC, id, tool, file)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX sessions_of_file ON sessions (tool, file);
     CREATE INDEX sessions_by_id ON sessions (id);

@@ -213,15 +213,15 @@ impl Builder {
 
     /// Puts the rows that were added among those that are in order already.
     fn put_in_order(&mut self) {
-        let newest_first = |a: &Row, b: &Row| {
+        let last_used_first = |a: &Row, b: &Row| {
             let id = |row: &Row| slice(&self.text, row.at, row.id);
-            b.created_at
-                .cmp(&a.created_at)
+            b.updated_at
+                .cmp(&a.updated_at)
                 .then_with(|| id(a).cmp(id(b)))
         };
         let last_in_order = self.in_order.saturating_sub(1);
         let tail = self.rows.get(last_in_order..).unwrap_or_default();
-        if tail.is_sorted_by(|a, b| newest_first(a, b) != Ordering::Greater) {
+        if tail.is_sorted_by(|a, b| last_used_first(a, b) != Ordering::Greater) {
             return;
         }
         let (old, new) = self
@@ -230,12 +230,12 @@ impl Builder {
             .unwrap_or_default();
         let mut new: Vec<(usize, &Row)> = (self.in_order..).zip(new).collect();
         // Mostly they come in a few runs, which a stable sort makes use of.
-        new.sort_by(|(_, a), (_, b)| newest_first(a, b));
+        new.sort_by(|(_, a), (_, b)| last_used_first(a, b));
         let mut order: Vec<Range<usize>> = Vec::new();
         let mut done = 0;
         for (at, row) in new {
             let rest = old.get(done..).unwrap_or_default();
-            let before = rest.partition_point(|old| newest_first(old, row) != Ordering::Greater);
+            let before = rest.partition_point(|old| last_used_first(old, row) != Ordering::Greater);
             if before > 0 {
                 order.push(done..done + before);
                 done += before;

@@ -11,7 +11,6 @@ use super::scorer::Scorer;
 use super::top::{Bound, Top};
 use crate::library::index::{Form, Index, Row};
 use crate::library::query::{Filter, TimeSpan};
-use crate::session::Millis;
 
 /// All that the search of a span needs to know.
 #[derive(Clone, Copy)]
@@ -86,13 +85,8 @@ impl Span<'_> {
             let Some(rank) = self.admit(row, at) else {
                 continue;
             };
-            // Activity must not reorder a list without a query.
-            let active = if self.needles.is_empty() {
-                Millis(0)
-            } else {
-                at.updated_at()
-            };
-            let key = |score| (Reverse(score), rank, Reverse(active), row);
+            // Rows are last used first already.
+            let key = |score| (Reverse(score), rank, row);
             if top.takes(key(self.best(row, letters, at))) {
                 let Some(score) = self.score(letters, at, scorer) else {
                     continue;
@@ -128,11 +122,9 @@ impl Span<'_> {
                 break;
             }
         }
-        // Rows are newest first already.
-        let keys = (0..).zip(by_rank).flat_map(|(rank, rows)| {
-            rows.into_iter()
-                .map(move |row| (Reverse(0), rank, Reverse(Millis(0)), row))
-        });
+        let keys = (0..)
+            .zip(by_rank)
+            .flat_map(|(rank, rows)| rows.into_iter().map(move |row| (Reverse(0), rank, row)));
         Some(Found {
             rows: None,
             top: Top::of(keys),

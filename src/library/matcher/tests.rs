@@ -25,11 +25,10 @@ fn given(id: &str, title: &str, cwd: &str, updated_at: i64) -> Given {
     }
 }
 
-/// The first session given is the newest.
 fn index(sessions: &[Given]) -> Arc<Index> {
     let mut builder = Builder::with_capacity(sessions.len());
-    for (session, age) in sessions.iter().zip(0..) {
-        let header = Header::new(&*session.id, Millis(-age), session.cwd.clone());
+    for session in sessions {
+        let header = Header::new(&*session.id, Millis(0), session.cwd.clone());
         builder.push(&NewRow {
             title: session.title.as_deref(),
             updated_at: Millis(session.updated_at),
@@ -70,13 +69,13 @@ fn found(sessions: &[Given], text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_blank_query_lists_own_directory_then_none_then_others_newest_first() {
+fn a_blank_query_lists_own_directory_then_none_then_others_last_used_first() {
     let sessions = [
-        given("1", "elsewhere, new", "/there", 0),
-        given("2", "here, new", "/here", 0),
-        given("3", "nowhere", "", 99),
-        given("4", "elsewhere, old", "/there", 99),
-        given("5", "here, old", "/here", 99),
+        given("1", "elsewhere, old", "/there", 1),
+        given("2", "here, old", "/here", 1),
+        given("3", "nowhere", "", 0),
+        given("4", "elsewhere, new", "/there", 9),
+        given("5", "here, new", "/here", 9),
     ];
     let order = [
         "here, new",
@@ -274,10 +273,10 @@ fn a_filter_leaves_out_what_it_does_not_admit() {
 fn a_filter_alone_lists_what_it_admits_in_the_order_of_a_list() {
     let sessions = [
         given("1", "elsewhere, new", "/there", -1),
-        given("2", "here, new", "/here", -2),
-        given("3", "nowhere", "", -1),
-        given("4", "elsewhere, old", "/there", 0),
-        given("5", "here, old", "/here", 0),
+        given("2", "here, old", "/here", -2),
+        given("3", "nowhere", "", -9),
+        given("4", "elsewhere, old", "/there", -2),
+        given("5", "here, new", "/here", -1),
         given("6", "here, long ago", "/here", -3 * 86_400_000),
     ];
     let listed = [

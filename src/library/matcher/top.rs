@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::sync::Mutex;
 
 use super::Hit;
-use crate::session::Millis;
 use crate::threads::lock;
 
 /// Smaller is better: quality, directory, activity, place in the list.
-pub(super) type Key = (Reverse<u32>, u8, Reverse<Millis>, u32);
+pub(super) type Key = (Reverse<u32>, u8, u32);
 
 /// The best rows so far, in no order, with some more among them.
 #[derive(Default)]
@@ -75,7 +74,7 @@ impl Top {
         self.keys.sort_unstable();
         self.keys
             .into_iter()
-            .map(|(Reverse(score), _, _, row)| Hit { row, score })
+            .map(|(Reverse(score), _, row)| Hit { row, score })
             .collect()
     }
 }

@@ -13,6 +13,7 @@ use rusqlite::{Connection, MAIN_DB, OptionalExtension as _, Transaction, Transac
 use super::error::{Place, TextsError};
 use super::tokens::TOKENIZER;
 use crate::library::journal::use_wal;
+use crate::library::room::RESERVE;
 use crate::stamp::Stamp;
 use crate::store::private;
 use crate::threads::lock;
@@ -89,6 +90,8 @@ pub(super) struct Database {
     place: Place,
     /// Why the file is not used.
     set_aside: OnceLock<TextsError>,
+    /// How much room there is beside a file, in bytes.
+    free: fn(&Path) -> Option<u64>,
     reading: Mutex<Option<Open>>,
     writing: Mutex<Option<Open>>,
 }
@@ -100,10 +103,11 @@ struct Open {
 }
 
 impl Database {
-    pub(super) fn new(place: Place) -> Self {
+    pub(super) fn new(place: Place, free: fn(&Path) -> Option<u64>) -> Self {
         Self {
             place,
             set_aside: OnceLock::new(),
+            free,
             reading: Mutex::default(),
             writing: Mutex::default(),
         }
@@ -139,6 +143,19 @@ impl Database {
             *slot = Some(open);
         }
         outcome
+    }
+
+    /// Refuses to write where that would take the room that is left alone.
+    pub(super) fn require_room(&self) -> Result<(), TextsError> {
+        let free = self.path().and_then(self.free);
+        match free.filter(|free| *free < RESERVE) {
+            None => Ok(()),
+            Some(free) => Err(TextsError::NoRoom {
+                place: self.place.clone(),
+                free,
+                reserve: RESERVE,
+            }),
+        }
     }
 
     /// Which file the index is in now, to notice that another one took its

@@ -8,6 +8,9 @@ use thiserror::Error;
 
 use crate::reference::Cause;
 
+/// In bytes.
+const MB: u64 = 1_000_000;
+
 /// Why the full text index can't be used. Nothing else depends on it.
 #[derive(Clone, Debug, Error)]
 pub enum TextsError {
@@ -39,6 +42,21 @@ pub enum TextsError {
         /// The version that this program makes.
         known: i64,
     },
+    /// Filling it on would take the room that drafts and messages need.
+    #[error(
+        "the search index {place} is not filled on: its disk has {} MB free, and {} MB are \
+         left for what you write; make room, and it goes on",
+        free / MB,
+        reserve.div_ceil(MB)
+    )]
+    NoRoom {
+        /// The database.
+        place: Place,
+        /// How much room there is, in bytes.
+        free: u64,
+        /// How much room is left alone, in bytes.
+        reserve: u64,
+    },
     /// It can't be opened, read or written.
     #[error(
         "the search index {place} can't be used: {cause}; see to the rights of that file and \
@@ -60,6 +78,7 @@ impl TextsError {
             Self::Locked { .. } => "SEARCH_LOCKED",
             Self::Damaged { .. } => "SEARCH_DAMAGED",
             Self::Newer { .. } => "SEARCH_NEWER",
+            Self::NoRoom { .. } => "SEARCH_NO_ROOM",
             Self::Unusable { .. } => "SEARCH_UNUSABLE",
         }
     }

@@ -39,6 +39,7 @@ pub(super) fn put(database: &Database, sessions: &[SessionTexts<'_>]) -> Result<
     let mut pending: Vec<Pending<'_>> = sessions.iter().map(Pending::new).collect();
     let mut rest = pending.as_mut_slice();
     while !rest.is_empty() {
+        database.require_room()?;
         let done = database.with(Purpose::Writing, |connection| {
             let transaction = begin(connection)?;
             let done = write_some(&transaction, rest, &mut tokens)?;

@@ -33,6 +33,7 @@ pub(super) struct Record {
     pub(super) message: Object<Body>,
     pub(super) attachment: Object<Attachment>,
     pub(super) compact_metadata: Object<CompactMetadata>,
+    pub(super) snip_metadata: Object<SnipMetadata>,
     pub(super) custom_title: Word,
     pub(super) agent_name: Word,
     pub(super) ai_title: Word,
@@ -55,11 +56,15 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Whether a task or another agent sent it.
+    /// Whether a task, another agent or the program itself sent it.
     pub(super) fn is_software(&self) -> bool {
-        self.kind.is("task-notification")
-            || self.kind.is("peer")
-            || self.sender_task_id.get().is_some()
+        let kinds = [
+            "task-notification",
+            "peer",
+            "coordinator",
+            "auto-continuation",
+        ];
+        kinds.iter().any(|kind| self.kind.is(kind)) || self.sender_task_id.get().is_some()
     }
 }
 
@@ -97,6 +102,13 @@ pub(super) struct Attachment {
 pub(super) struct CompactMetadata {
     pub(super) preserved_messages: Object<PreservedMessages>,
     pub(super) preserved_segment: Object<PreservedSegment>,
+}
+
+/// What was taken out of a conversation.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct SnipMetadata {
+    pub(super) removed_uuids: List<Word>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -137,6 +149,7 @@ const NOISE: &[&str] = &[
     "file-history-",
     "fork-context-ref",
     "frame-link",
+    "history-suppression",
     "isolation-latch",
     "mode",
     "observer-ref",

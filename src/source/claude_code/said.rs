@@ -77,6 +77,9 @@ pub(super) const SILENT: &[&str] = &[
     "tool_use",
 ];
 
+/// What the program puts in the place of an answer without words.
+const NO_CONTENT: &str = "(no content)";
+
 /// The model that the program names where it speaks itself.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
 
@@ -164,13 +167,11 @@ impl Said {
         let texts = &mut parts.texts;
         texts.retain(|text| !text.chars().all(char::is_whitespace));
         let own = match seen.speaker {
-            Speaker::Model(model) => [
-                Some(What::Model {
-                    model,
-                    text: join(&parts.texts),
-                }),
-                None,
-            ],
+            Speaker::Model(model) => {
+                let text = Some(join(texts)).filter(|text| **text != *NO_CONTENT);
+                let text = text.unwrap_or_default();
+                [Some(What::Model { model, text }), None]
+            }
             Speaker::Nobody => [None, None],
             Speaker::Summary => [Some(What::Checkpoint(join(&parts.texts))), None],
             Speaker::Person { is_software } => user(&parts.texts, is_software),
@@ -212,7 +213,9 @@ impl Said {
     /// attachment.
     pub(super) fn queued(record: &Record) -> Self {
         let attachment = &record.attachment.0;
-        if !attachment.kind.is("queued_command") || !attachment.command_mode.is("prompt") {
+        // Older versions tell no mode.
+        let mode = attachment.command_mode.get();
+        if !attachment.kind.is("queued_command") || mode.is_some_and(|mode| mode != "prompt") {
             return Self::default();
         }
         let is_software =

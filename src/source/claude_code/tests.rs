@@ -1,8 +1,10 @@
 //! What of a file is the conversation, and whose words it is.
 
+mod compactions;
 mod damage;
 mod listing;
 mod steps;
+mod voices;
 
 use super::*;
 use crate::reference::projection::capture;
@@ -241,171 +243,6 @@ fn parts_of_a_message_beside_the_way_belong_to_it() {
 }
 
 #[test]
-fn a_compaction_replaces_what_came_before_but_what_it_preserved() {
-    let kept = r#"{"preservedMessages":{"uuids":["a1"]}}"#;
-    let segment = r#"{"preservedSegment":{"headUuid":"a1","tailUuid":"a1"}}"#;
-    for metadata in [kept, segment] {
-        for parent in ["c", "a1"] {
-            let lines = [
-                user("u1", "", "q1"),
-                model("a1", "u1", "kept"),
-                boundary("b", "a1", metadata),
-                summary("c", "b", "sum"),
-                user("u2", parent, "q2"),
-            ];
-            assert_eq!(
-                conversation(&lines),
-                "=sum <kept >q2",
-                "{metadata} {parent}"
-            );
-        }
-    }
-}
-
-#[test]
-fn what_a_compaction_of_later_messages_preserved_stands_before_its_summary() {
-    let metadata = r#"{"preservedMessages":{"anchorUuid":"b","uuids":["u1","a1"]}}"#;
-    let lines = [
-        user("u1", "", "q1"),
-        model("a1", "u1", "kept"),
-        user("u2", "a1", "gone"),
-        boundary("b", "u2", metadata),
-        summary("c", "b", "sum"),
-        user("u3", "c", "q3"),
-    ];
-    assert_eq!(conversation(&lines), ">q1 <kept =sum >q3");
-}
-
-#[test]
-fn a_summary_without_a_boundary_replaces_what_came_before() {
-    let lines = [
-        user("u1", "", "q1"),
-        summary("c", "u1", "sum"),
-        user("u2", "c", "q2"),
-    ];
-    assert_eq!(conversation(&lines), "=sum >q2");
-    let cut = [boundary("b", "", "{}"), summary("c1", "b", "first")];
-    let again = [user("u", "c1", "q"), summary("c2", "u", "second")];
-    assert_eq!(conversation(&[cut, again].concat()), "=second");
-}
-
-#[test]
-fn what_a_fork_hung_under_its_summary_is_not_doubled() {
-    let lines = [
-        boundary("b", "a1", r#"{"preservedMessages":{"uuids":["a1"]}}"#),
-        summary("c", "b", "sum"),
-        model("a1", "c", "kept"),
-        user("u2", "a1", "q2"),
-    ];
-    assert_eq!(conversation(&lines), "=sum <kept >q2");
-}
-
-#[test]
-fn the_last_of_several_compactions_counts() {
-    let lines = [
-        user("u1", "", "q1"),
-        boundary("b1", "u1", r#"{"preservedMessages":{"uuids":["u1"]}}"#),
-        summary("c1", "b1", "first"),
-        user("u2", "c1", "q2"),
-        boundary("b2", "u2", r#"{"preservedMessages":{"uuids":["u2"]}}"#),
-        summary("c2", "b2", "second"),
-    ];
-    assert_eq!(conversation(&lines), "=second >q2");
-}
-
-#[test]
-fn what_software_says_is_nobodys() {
-    let with = |uuid: &str, parent: &str, key: &str| {
-        record(
-            "user",
-            uuid,
-            parent,
-            &format!(r#"{key},"message":{{"content":"not typed"}}"#),
-        )
-    };
-    let lines = [
-        user("u1", "", "typed"),
-        with("m", "u1", r#""isMeta":true"#),
-        with("n", "m", r#""origin":{"kind":"task-notification"}"#),
-        with("o", "n", r#""origin":{"kind":"peer","senderTaskId":"t"}"#),
-        with("p", "o", r#""origin":{"kind":"peer","from":"x"}"#),
-        with("v", "p", r#""isVisibleInTranscriptOnly":true"#),
-        user("c", "v", "<command-name>/x</command-name>"),
-        result("r", "c"),
-        record(
-            "assistant",
-            "s",
-            "r",
-            r#""message":{"model":"<synthetic>","content":"gone"}"#,
-        ),
-        record(
-            "assistant",
-            "e",
-            "s",
-            r#""isApiErrorMessage":true,"message":{"content":"gone"}"#,
-        ),
-        model("a", "e", "said"),
-    ];
-    let session = read_lines(&lines);
-    assert_eq!(told(&session), ">typed <said");
-    let injected = session.session.surface().filter(|event| {
-        matches!(&event.payload, Payload::Message { message, .. } if message.source.kind == "plugin")
-    });
-    assert_eq!(injected.count(), 6);
-    assert_eq!(session.notices, []);
-}
-
-#[test]
-fn what_was_typed_while_the_model_worked_is_a_persons() {
-    let queued = |uuid: &str, parent: &str, rest: &str| {
-        let attachment = format!(r#""attachment":{{"type":"queued_command",{rest}}}"#);
-        record("attachment", uuid, parent, &attachment)
-    };
-    let lines = [
-        user("u", "", "q"),
-        queued("1", "u", r#""prompt":"one","commandMode":"prompt""#),
-        queued(
-            "2",
-            "1",
-            r#""prompt":[{"type":"image"},{"type":"text","text":"two"}],"commandMode":"prompt""#,
-        ),
-        queued(
-            "3",
-            "2",
-            r#""prompt":"no","commandMode":"task-notification""#,
-        ),
-        queued(
-            "4",
-            "3",
-            r#""prompt":"no","commandMode":"prompt","origin":{"kind":"task-notification"}"#,
-        ),
-    ];
-    assert_eq!(conversation(&lines), ">q >one >two");
-}
-
-#[test]
-fn an_attachment_as_the_tool_writes_it_is_a_link() {
-    let attachment = |kind: &str, prompt: &str| {
-        format!(
-            r#"{{"parentUuid":"u1","isSidechain":false,"attachment":{{"type":"{kind}","prompt":"{prompt}","commandMode":"prompt"}},"type":"attachment","uuid":"x","sessionId":"s"}}"#
-        )
-    };
-    let lines = |kind: &str| {
-        [
-            user("u1", "", "q"),
-            attachment(kind, "more"),
-            user("u2", "x", "q2"),
-        ]
-    };
-    assert_eq!(conversation(&lines("skill_listing")), ">q >q2");
-    assert_eq!(conversation(&lines("queued_command")), ">q >more >q2");
-    let torn = attachment("skill_listing", "more").replace("\"type\":\"attachment\"", "");
-    assert!(marks::marked(torn.as_bytes()).is_none());
-    let glued = format!("{}{}", &attachment("a", "b")[..90], attachment("a", "b"));
-    assert!(marks::marked(glued.as_bytes()).is_none());
-}
-
-#[test]
 fn titles_rank_by_who_gave_them_and_the_last_of_a_kind_wins() {
     let title = |kind: &str, key: &str, text: &str| {
         format!(r#"{{"type":"{kind}","{key}":"{text}","leafUuid":"u","sessionId":"s"}}"#)
@@ -497,4 +334,19 @@ fn the_id_is_that_of_the_file_where_a_record_says_it_too() {
         id(&format!("{name}.jsonl")).as_str(),
         format!("claude:{name}")
     );
+}
+
+#[test]
+fn records_without_ids_are_read_in_the_order_of_the_file() {
+    let line = |kind: &str| {
+        format!(
+            r#"{{"type":"{kind}","message":{{"role":"{kind}","content":"{kind}"}},"timestamp":"2026-01-01T00:00:00Z","sessionId":"s"}}"#
+        )
+    };
+    let session = read_lines(&[line("user"), line("assistant"), line("user")]);
+    assert_eq!(told(&session), ">user <assistant >user");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    std::fs::write(&path, line("user")).unwrap();
+    assert_eq!(testing::read_file(&path).unwrap().tool, Tool::ClaudeCode);
 }

@@ -2,9 +2,19 @@
 //! the person's.
 
 /// Tags that wrap a whole message of software: a command of the program and
-/// what it printed. What it printed may hold anything, so nothing behind the
-/// tag is a person's.
-const WHOLE: &[&str] = &["command-", "local-command-", "bash-", "task-notification"];
+/// what it printed, what hooks and other agents say. What it printed may hold
+/// anything, so nothing behind the tag is a person's.
+const WHOLE: &[&str] = &[
+    "command-",
+    "local-command-",
+    "bash-",
+    "task-notification",
+    "user-prompt-submit-hook",
+    "user-memory-input",
+    "teammate-message",
+    "cross-session-message",
+    "mcp-resource-update",
+];
 /// Tags that software puts before or behind what a person typed.
 const BESIDE: &[&str] = &["system-reminder", "ide_"];
 /// How the caveat of old versions begins.
@@ -86,6 +96,11 @@ mod tests {
             "<bash-input>ls</bash-input>",
             "<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>",
             "<task-notification>\n<task-id>1</task-id>\n</task-notification>",
+            "<teammate-message teammate_id=\"a\">\nfound it\n</teammate-message>",
+            "<cross-session-message from=\"a\">hi</cross-session-message>",
+            "<user-prompt-submit-hook>\nsays\n</user-prompt-submit-hook>",
+            "<user-memory-input>x</user-memory-input>",
+            "<mcp-resource-update server=\"a\">x</mcp-resource-update>",
             "<system-reminder>x</system-reminder>\n",
             "<ide_opened_file>x</ide_opened_file>",
             "<system-reminder>x</system-reminder><command-name>/x</command-name>",

@@ -32,8 +32,8 @@ impl Beginning {
             is_cut: false,
         };
         beginning.go_on(path, most)?;
-        if beginning.reading.shows_more() {
-            beginning.reading = Reading::of_display();
+        if let Some(display) = beginning.reading.only_shown().filter(|it| it.persons) {
+            beginning.reading = Reading::of_display(display);
             beginning.read = 0;
             beginning.go_on(path, most)?;
         }
@@ -127,11 +127,11 @@ impl Reading {
                     if let Some(role) = lines::shown(inner, line) {
                         self.shown.count(role);
                     }
-                    if !self.display {
+                    if !self.display.is_read() {
                         return;
                     }
                 }
-                Kind::Noise => return,
+                Kind::Noise | Kind::Asked => return,
                 Kind::Unknown => {
                     self.skipped += 1;
                     return;
@@ -158,10 +158,5 @@ impl Reading {
             && self.environment.is_none()
             && self.renamed.is_empty();
         says_nothing && tells_nothing
-    }
-
-    /// Whether only the display log has words of a person.
-    fn shows_more(&self) -> bool {
-        !self.display && self.read.persons == 0 && self.shown.persons > 0
     }
 }

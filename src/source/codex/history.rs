@@ -28,7 +28,7 @@ pub(super) struct Item {
     pub(super) text: Text,
 }
 
-/// A conversation that can go back. A turn begins with a person's message.
+/// A conversation that can go back by turns.
 #[derive(Default)]
 pub(super) struct History {
     now: Epoch,
@@ -57,10 +57,13 @@ impl History {
         self.started += 1;
     }
 
+    /// What follows is of a turn of its own, though nothing of the message that
+    /// begins it may be told.
+    pub(super) fn begin_turn(&mut self) {
+        self.now.turns.push((self.now.items.len(), self.started));
+    }
+
     pub(super) fn push(&mut self, item: Item) {
-        if item.said == Said::Person {
-            self.now.turns.push((self.now.items.len(), self.started));
-        }
         self.now.items.push(item);
     }
 
@@ -141,6 +144,7 @@ mod tests {
 
     fn turn(history: &mut History, n: u32) {
         history.start_turn();
+        history.begin_turn();
         history.push(item(Said::Person, &format!("q{n}")));
         history.push(item(Said::Model, &format!("a{n}")));
     }
@@ -165,6 +169,16 @@ mod tests {
         assert_eq!(texts(&history), ["environment", "q1", "a1"]);
         history.roll_back(u64::MAX);
         assert_eq!(texts(&history), ["environment"]);
+    }
+
+    #[test]
+    fn a_turn_of_whose_beginning_nothing_is_told_is_one() {
+        let mut history = History::default();
+        turn(&mut history, 1);
+        history.begin_turn();
+        history.push(item(Said::Model, "I see a picture"));
+        history.roll_back(1);
+        assert_eq!(texts(&history), ["q1", "a1"]);
     }
 
     #[test]
@@ -194,6 +208,7 @@ mod tests {
         turn(&mut history, 1);
         history.start_turn();
         compacted(&mut history);
+        history.begin_turn();
         history.push(item(Said::Person, "q2"));
         history.roll_back(1);
         assert_eq!(texts(&history), ["q1", "a1"]);

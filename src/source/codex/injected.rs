@@ -18,7 +18,7 @@ const MARKED: &[(&str, &str)] = &[
     ("<realtime_conversation>", "</realtime_conversation>"),
     ("<skill>", "</skill>"),
     ("<user_shell_command>", "</user_shell_command>"),
-    ("<user_action>", "</user_action>"),
+    REVIEW,
     ("<turn_aborted>", "</turn_aborted>"),
     ("<subagent_notification>", "</subagent_notification>"),
     (
@@ -30,6 +30,8 @@ const MARKED: &[(&str, &str)] = &[
     ("<hook_prompt", "</hook_prompt>"),
     ("<external_", ">"),
 ];
+/// A review that a person asked for, and what it found.
+const REVIEW: (&str, &str) = ("<user_action>", "</user_action>");
 /// How the text of instruction files begins.
 const AGENTS: &str = "# AGENTS.md instructions";
 /// Warnings to the model that older versions wrote as a person's message.
@@ -43,25 +45,61 @@ const SUMMARY: &str = "Another language model started to solve this problem and 
      process.";
 const ENVIRONMENT: &str = "<environment_context>";
 
+/// How a text begins that an editor or the desktop program wrote around what a
+/// person asked for.
+const AROUND: &[&str] = &[
+    "# Context from my IDE setup:",
+    "# Files mentioned by the user:",
+    "# Files pasted by the user:",
+    "# In app browser:",
+    "# Browser comments:",
+    "## Referenced chats with Codex:",
+];
+/// The line before what the person asked for.
+const REQUEST: &[&str] = &["## My request for Codex:", "## My request:"];
+
 /// Whether software wrote a text of a person's message. `next` is the text
 /// that follows it in the same message.
 pub(super) fn is_injected(text: &str, next: Option<&str>) -> bool {
     let text = text.trim();
-    let opens_with = |mark: &str| {
-        text.get(..mark.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(mark))
-    };
-    let closes_with = |mark: &str| {
-        let at = text.len().checked_sub(mark.len());
-        at.and_then(|at| text.get(at..))
-            .is_some_and(|tail| tail.eq_ignore_ascii_case(mark))
-    };
-    MARKED
-        .iter()
-        .any(|(open, close)| opens_with(open) && closes_with(close))
+    MARKED.iter().any(|marks| is_between(text, *marks))
         || WARNINGS.iter().any(|warning| text.starts_with(warning))
-        || (opens_with(AGENTS)
+        || (opens_with(text, AGENTS)
             && next.is_some_and(|next| next.trim_start().starts_with(ENVIRONMENT)))
+}
+
+/// Whether a text of a person's message is context to the tool, with which no
+/// turn begins: what software wrote, but for a review.
+pub(super) fn is_context(text: &str, next: Option<&str>) -> bool {
+    is_injected(text, next) && !is_between(text.trim(), REVIEW)
+}
+
+/// What was written around a person's request, and the request. `None` if it
+/// stands alone.
+pub(super) fn request(text: &str) -> Option<(&str, &str)> {
+    let begins = text.trim_start();
+    AROUND.iter().find(|head| begins.starts_with(**head))?;
+    let mut at = 0;
+    let mut lines = text.split_inclusive('\n');
+    lines.find_map(|line| {
+        let before = text.get(..at)?;
+        at += line.len();
+        let mark = REQUEST.iter().find(|mark| line.starts_with(**mark))?;
+        let request = text.get(before.len() + mark.len()..)?;
+        Some((before.trim_end(), request.trim()))
+    })
+}
+
+/// Whether a text begins and ends with its marks, in either case.
+fn is_between(text: &str, (open, close): (&str, &str)) -> bool {
+    let at = text.len().checked_sub(close.len());
+    let tail = at.and_then(|at| text.get(at..));
+    opens_with(text, open) && tail.is_some_and(|tail| tail.eq_ignore_ascii_case(close))
+}
+
+fn opens_with(text: &str, mark: &str) -> bool {
+    text.get(..mark.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(mark))
 }
 
 /// Whether a text is a summary that a compaction left.
@@ -133,6 +171,33 @@ mod tests {
             next
         ));
         assert!(!is_injected("Be brief", next));
+    }
+
+    #[test]
+    fn a_request_is_told_from_what_an_editor_wrote_around_it() {
+        let around =
+            "# Context from my IDE setup:\n\n## Active file: a.rs\n\n## Open tabs:\n- a.rs";
+        for mark in ["## My request for Codex:", "## My request:"] {
+            let text = format!("{around}\n\n{mark}\nfix it\n{mark} again\n");
+            let asked = format!("fix it\n{mark} again");
+            assert_eq!(request(&text), Some((around, &*asked)));
+        }
+        for alone in [
+            around,
+            "why does it say\n## My request for Codex:\n",
+            "# Context from my IDE setup: `## My request:`",
+            "",
+        ] {
+            assert_eq!(request(alone), None, "{alone}");
+        }
+    }
+
+    #[test]
+    fn with_a_review_a_turn_begins() {
+        let review = "<user_action>\n<action>review</action>\n</user_action>";
+        assert!(is_injected(review, None));
+        assert!(!is_context(review, None));
+        assert!(is_context("<skill>\nx\n</skill>", None));
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub(super) enum Line<W> {
     Message(Message<W>),
     /// A message of the display log, which is not read.
     Shown(Role),
+    /// One of the model's agents asked something of it.
+    Asked,
     /// A turn started, at this time.
     Started(Option<i64>),
     /// What the model is called from here on, and when that was told.
@@ -58,6 +60,7 @@ impl Form for Lines {
                 shown(inner, line).map_or(Skim::Nothing, |role| Skim::Said(Line::Shown(role)))
             }
             Kind::Noise => Skim::Nothing,
+            Kind::Asked => Skim::Said(Line::Asked),
             Kind::Unknown => Skim::Said(Line::Unknown),
         }
     }
@@ -73,6 +76,7 @@ impl Form for Lines {
             Line::Started(time) => Line::Started(time),
             Line::Model(time, model) => Line::Model(time, model),
             Line::Unknown => Line::Unknown,
+            Line::Asked => Line::Asked,
             Line::Record(record, is_laid_out) => Line::Record(record, is_laid_out),
         }
     }

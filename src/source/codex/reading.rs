@@ -37,11 +37,31 @@ impl Counts {
     }
 }
 
+/// Whose messages are read from the display log in place of the history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Display {
+    pub(super) persons: bool,
+    pub(super) models: bool,
+}
+
+impl Display {
+    /// Whether any are.
+    pub(super) fn is_read(self) -> bool {
+        self.persons || self.models
+    }
+
+    fn reads(self, role: Role) -> bool {
+        match role {
+            Role::User => self.persons,
+            Role::Assistant => self.models,
+        }
+    }
+}
+
 /// A session while it is read.
 #[derive(Default)]
 pub(super) struct Reading {
-    /// Whether the display log is read in place of the model's history.
-    pub(super) display: bool,
+    pub(super) display: Display,
     pub(super) history: History,
     /// The metadata of the file that was asked for.
     pub(super) meta: Option<Payload>,
@@ -82,30 +102,33 @@ impl Reading {
     pub(super) fn of(leaf: &Path, listings: &Listings) -> Result<Self, SourceError> {
         let mut reading = Self::default();
         reading.files(leaf, listings)?;
-        if !reading.lacks_a_role() {
+        let Some(display) = reading.only_shown() else {
             return Ok(reading);
-        }
-        let mut reading = Self::of_display();
+        };
+        let mut reading = Self::of_display(display);
         reading.files(leaf, listings)?;
         Ok(reading)
     }
 
-    /// Reads the display log in place of the model's history.
-    pub(super) fn of_display() -> Self {
+    /// Reads the display log for the messages of some.
+    pub(super) fn of_display(display: Display) -> Self {
         Self {
-            display: true,
+            display,
             ..Self::default()
         }
     }
 
-    /// Whether the display log shows messages of a role that the history has
-    /// none of, and all that the history has.
-    fn lacks_a_role(&self) -> bool {
+    /// Whose messages must be read from the display log, where the history has
+    /// none of a role and that log has: all that it shows, so that they stay in
+    /// order.
+    pub(super) fn only_shown(&self) -> Option<Display> {
         let (read, shown) = (self.read, self.shown);
         let lacks = |read: usize, shown: usize| read == 0 && shown > 0;
-        let covers = |read: usize, shown: usize| read == 0 || shown > 0;
-        (lacks(read.persons, shown.persons) && covers(read.models, shown.models))
-            || (lacks(read.models, shown.models) && covers(read.persons, shown.persons))
+        let is_lacking = lacks(read.persons, shown.persons) || lacks(read.models, shown.models);
+        is_lacking.then_some(Display {
+            persons: shown.persons > 0,
+            models: shown.models > 0,
+        })
     }
 
     fn files(&mut self, leaf: &Path, listings: &Listings) -> Result<(), SourceError> {
@@ -168,7 +191,7 @@ impl Reading {
     /// was asked for.
     fn part(&mut self, part: &Part, leaf: Option<&str>) -> Result<(), SourceError> {
         let form = Lines {
-            display: self.display,
+            display: self.display.is_read(),
             is_leaf: leaf.is_some(),
         };
         let mut unknown = 0;
@@ -178,6 +201,7 @@ impl Reading {
             match said {
                 Line::Shown(role) => self.shown.count(role),
                 Line::Unknown => unknown += 1,
+                Line::Asked => self.history.begin_turn(),
                 Line::Message(message) => {
                     self.at(message.time, leaf.is_some());
                     self.said(message);
@@ -221,7 +245,11 @@ impl Reading {
 
     /// Takes a message of the history.
     fn said(&mut self, message: Message<Words>) {
-        if !self.display && !message.is_output {
+        let is_shown = message
+            .words
+            .role()
+            .is_some_and(|role| self.display.reads(role));
+        if !is_shown && !message.is_output {
             self.message(message.words);
         }
     }
@@ -251,6 +279,7 @@ impl Reading {
         match (outer.as_str(), record::kind(&outer, inner)) {
             (_, Kind::Unknown) => self.skipped += 1,
             (_, Kind::Noise) => {}
+            (_, Kind::Asked) => self.history.begin_turn(),
             (_, Kind::Display) => self.display(&payload),
             ("session_meta", _) => {
                 if let Some((id, line)) = leaf {
@@ -322,7 +351,7 @@ impl Reading {
         let Some((role, content)) = shown else {
             return;
         };
-        if self.display {
+        if self.display.reads(role) {
             self.message(Words::of(role, content, None, None));
         } else {
             self.shown.count(role);
@@ -330,6 +359,9 @@ impl Reading {
     }
 
     fn message(&mut self, words: Words) {
+        if words.begins_turn() {
+            self.history.begin_turn();
+        }
         for item in self.items(words) {
             self.history.push(item);
         }
@@ -383,6 +415,7 @@ impl Reading {
                 injected,
                 person,
                 directory,
+                ..
             } => {
                 self.environment = self.environment.take().or(directory);
                 self.read.persons += usize::from(person.is_some());

@@ -268,6 +268,9 @@ pub(super) enum Kind {
     Wanted,
     /// A message of the display log: read it if that is what is read.
     Display,
+    /// A message between agents: no part of the conversation, but it begins a
+    /// turn.
+    Asked,
     /// Known, and no part of the conversation.
     Noise,
     /// Of no known kind.
@@ -284,12 +287,12 @@ pub(super) fn kind(outer: &str, inner: &str) -> Kind {
             "thread_rolled_back" | "thread_name_updated" | "task_started" | "turn_started",
         ) => Kind::Wanted,
         ("event_msg", "user_message" | "agent_message" | "item_completed") => Kind::Display,
+        ("response_item", "agent_message") | ("inter_agent_communication", _) => Kind::Asked,
         ("response_item", inner) if is_known_item(inner) => Kind::Noise,
         (
             "event_msg"
             | "world_state"
             | "token_usage_record"
-            | "inter_agent_communication"
             | "inter_agent_communication_metadata"
             | "session_state",
             _,

@@ -44,18 +44,19 @@ pub(super) struct Event<T> {
 
 /// The start of a turn, of a record that says no more.
 pub(super) fn started(line: &[u8]) -> Option<Event<()>> {
+    let mut kind = None;
     event(line, |json, key| match key {
-        b"type" => json.skip_string(),
+        b"type" => once(&mut kind, json.skip_string()?),
         _ => other(json, key),
     })
 }
 
 /// The model that a context of turns names.
 pub(super) fn model(line: &[u8]) -> Option<Event<&str>> {
-    let mut model = None;
+    let (mut model, mut cwd) = (None, None);
     let event = event(line, |json, key| match key {
         b"model" => once(&mut model, json.plain_str()?),
-        b"cwd" => json.skip_string(),
+        b"cwd" => once(&mut cwd, json.skip_string()?),
         _ => other(json, key),
     })?;
     Some(Event {
@@ -267,6 +268,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn an_event_that_tells_a_thing_twice_is_left_to_the_whole_parse() {
+        let line = |outer: &str, inside: &str| {
+            format!(
+                r#"{{"timestamp":"2026-12-01T20:34:12.870Z","type":"{outer}","payload":{{{inside}}}}}"#
+            )
+        };
+        let started = |inside: &str| started(line("event_msg", inside).as_bytes()).is_some();
+        assert!(started(r#""type":"task_started","turn_id":"t""#));
+        assert!(!started(r#""type":"task_started","type":"x""#));
+        let model = |inside: &str| model(line("turn_context", inside).as_bytes()).is_some();
+        assert!(model(r#""cwd":"/w","model":"m""#));
+        assert!(!model(r#""cwd":"/w","model":"m","cwd":"/x""#));
+        assert!(!model(r#""cwd":"/w","model":"m","model":"m""#));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod around;
 mod damage;
+mod turns;
 
 use std::path::{Path, PathBuf};
 
@@ -337,24 +338,8 @@ fn the_display_log_is_read_where_the_history_lacks() {
 #[test]
 fn the_display_log_doubles_nothing_and_takes_nothing_away() {
     let shown = event(json!({"type": "user_message", "message": "q"}));
-    let read = read_records(&[meta(ID), user("q"), shown.clone()]);
+    let read = read_records(&[meta(ID), user("q"), shown]);
     assert_eq!(said(&read), ["u q"]);
-    // The person's words are missing, and the model's are not in the display log.
-    let read = read_records(&[meta(ID), shown, model("a")]);
-    assert_eq!(said(&read), ["a a"]);
-}
-
-#[test]
-fn a_rollback_drops_the_last_turns() {
-    let turn = |n: u32| [started(), user(&format!("q{n}")), model(&format!("a{n}"))];
-    let mut records = vec![meta(ID)];
-    records.extend((1..=3).flat_map(turn));
-    records.push(rolled_back(2));
-    records.extend(turn(4));
-    assert_eq!(
-        said(&read_records(&records)),
-        ["u q1", "a a1", "u q4", "a a4"]
-    );
 }
 
 #[test]
@@ -428,4 +413,34 @@ fn a_subagents_session_is_marked() {
     let marked = json!({"id": ID, "source": "cli", "thread_source": "subagent"});
     assert!(read_records(&[line("session_meta", marked), user("task")]).is_subagent);
     assert!(!read_records(&[meta(ID), user("task")]).is_subagent);
+}
+
+#[test]
+fn persons_of_the_display_log_stand_between_the_models_of_the_history() {
+    let shown = |text: &str| event(json!({"type": "user_message", "message": text}));
+    let environment = "<environment_context>\n  <cwd>/w</cwd>\n</environment_context>";
+    let read = read_records(&[
+        meta(ID),
+        user(environment),
+        shown("q1"),
+        model("a1"),
+        shown("q2"),
+        model("a2"),
+    ]);
+    assert_eq!(said(&read), ["u q1", "a a1", "u q2", "a a2"]);
+}
+
+#[test]
+fn an_editor_does_not_speak_for_the_person() {
+    let asked = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs: a.rs\n\n## My request for Codex:\nfix it\n";
+    let typed = line("response_item", kinds(user_item(&[asked]), &["user.text"]));
+    let read = read_records(&[meta(ID), user(asked), model("ok"), typed]);
+    assert_eq!(said(&read), ["u fix it", "a ok", "u fix it"]);
+}
+
+#[test]
+fn parts_that_are_all_softwares_are_it_however_many_there_are() {
+    let item = kinds(user_item(&["from a hook"]), &["hooks.a", "hooks.b"]);
+    let read = read_records(&[meta(ID), line("response_item", item), user("q")]);
+    assert_eq!(said(&read), ["u q"]);
 }

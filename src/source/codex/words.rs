@@ -59,7 +59,7 @@ impl Message<Parts> {
 /// What a message says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Words {
-    /// It has no text, and nothing of no known form.
+    /// The model's, with no text and nothing of no known form.
     Nothing,
     /// Nothing of it is of a known form.
     Unread,
@@ -72,6 +72,8 @@ pub(super) enum Words {
         person: Option<Text>,
         /// The directory that the environment tells.
         directory: Option<String>,
+        /// Whether the tool counts it as the beginning of a turn.
+        begins_turn: bool,
     },
 }
 
@@ -88,58 +90,116 @@ impl Words {
             // Texts that are not among these only frame an image.
             let is_other = matches!(content, Content::Blocks(blocks)
                 if blocks.iter().all(|block| block.is_other() || block.as_text().is_some()));
-            return if is_other {
-                Self::Nothing
-            } else {
-                Self::Unread
+            return match (is_other, role) {
+                (false, _) => Self::Unread,
+                (true, Role::Assistant) => Self::Nothing,
+                (true, Role::User) => Self::User {
+                    injected: None,
+                    person: None,
+                    directory: None,
+                    begins_turn: true,
+                },
             };
         }
         let all = join(texts.iter().map(|(_, text)| *text));
         if role == Role::Assistant {
             return Self::Model(all);
         }
-        let kinds = kinds.and_then(|kinds| of_all(kinds, content));
-        let kind = |at: usize| kinds.and_then(|kinds| kinds.get(at).copied());
+        let kinds = kinds.map_or(Kinds::Untold, |kinds| Kinds::of(kinds, content));
+        let kind = |at: usize| kinds.at(at);
         let is_marked = texts
             .iter()
             .any(|(at, _)| kind(*at) == Some(Marked::Summary));
         let is_left = summary.is_some_and(|summary| !summary.is_empty() && *summary == *all);
-        if is_marked || is_left || (kinds.is_none() && injected::is_summary(&all)) {
+        if is_marked || is_left || (kinds == Kinds::Untold && injected::is_summary(&all)) {
             return Self::Summary(all);
         }
+        let next = |n: usize| texts.get(n + 1).map(|(_, text)| &***text);
         let (mut persons, mut others) = (Vec::new(), Vec::new());
         for (n, (at, text)) in texts.iter().enumerate() {
             let is_person = match kind(*at) {
-                Some(Marked::Untold) | None => {
-                    let next = texts.get(n + 1).map(|(_, text)| &***text);
-                    !injected::is_injected(text, next)
-                }
+                Some(Marked::Untold) | None => !injected::is_injected(text, next(n)),
                 Some(marked) => marked == Marked::Person,
             };
-            if is_person {
-                persons.push(*text);
-            } else {
-                others.push(*text);
+            match injected::request(text) {
+                _ if !is_person => others.push((*text).clone()),
+                Some((around, request)) => {
+                    others.push(around.into());
+                    persons.push(request.into());
+                }
+                None => persons.push((*text).clone()),
             }
         }
-        let told = |texts: &[&Text]| (!texts.is_empty()).then(|| join(texts.iter().copied()));
+        let is_context =
+            |(n, (_, text)): (usize, &(usize, &Text))| injected::is_context(text, next(n));
+        let told = |texts: &[Text]| (!texts.is_empty()).then(|| join(texts.iter()));
         let mut directories = others.iter().filter_map(|text| injected::directory(text));
         Self::User {
             directory: directories.next().map(str::to_owned),
             injected: told(&others),
             person: told(&persons),
+            begins_turn: kinds.has_person() || !texts.iter().enumerate().any(is_context),
+        }
+    }
+
+    /// Whose message it is, if that matters.
+    pub(super) fn role(&self) -> Option<Role> {
+        match self {
+            Self::Nothing | Self::Unread => None,
+            Self::Model(_) => Some(Role::Assistant),
+            Self::Summary(_) | Self::User { .. } => Some(Role::User),
+        }
+    }
+
+    /// Whether a turn begins with it, which a rollback counts. It need not be
+    /// one of a person's words: Codex counts each message of the role that it
+    /// can't tell to be context (`is_user_turn_boundary` of its history).
+    pub(super) fn begins_turn(&self) -> bool {
+        match self {
+            Self::Nothing | Self::Unread | Self::Model(_) => false,
+            Self::Summary(_) => true,
+            Self::User { begins_turn, .. } => *begins_turn,
         }
     }
 }
 
-/// What the tool says of each part of a message, if it says it of all.
-fn of_all<'a>(kinds: &'a [Marked], content: &Content) -> Option<&'a [Marked]> {
-    let parts = match content {
-        Content::Blocks(blocks) => blocks.len(),
-        Content::Text(_) => 1,
-        Content::Missing => 0,
-    };
-    (kinds.len() == parts).then_some(kinds)
+/// What the tool says of the parts of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kinds<'a> {
+    /// Nothing that can be used.
+    Untold,
+    /// That of each.
+    Each(&'a [Marked]),
+    /// Of more or fewer parts than there are, and all of them are software's.
+    AllSoftware,
+}
+
+impl<'a> Kinds<'a> {
+    fn of(kinds: &'a [Marked], content: &Content) -> Self {
+        let parts = match content {
+            Content::Blocks(blocks) => blocks.len(),
+            Content::Text(_) => 1,
+            Content::Missing => 0,
+        };
+        if kinds.len() == parts {
+            return Self::Each(kinds);
+        }
+        let all = !kinds.is_empty() && kinds.iter().all(|kind| *kind == Marked::Software);
+        if all { Self::AllSoftware } else { Self::Untold }
+    }
+
+    /// That of one part.
+    fn at(self, at: usize) -> Option<Marked> {
+        match self {
+            Self::Untold => None,
+            Self::Each(kinds) => kinds.get(at).copied(),
+            Self::AllSoftware => Some(Marked::Software),
+        }
+    }
+
+    fn has_person(self) -> bool {
+        matches!(self, Self::Each(kinds) if kinds.contains(&Marked::Person))
+    }
 }
 
 /// The texts of a message and where in it they stand, without those that only

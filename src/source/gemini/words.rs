@@ -12,8 +12,9 @@ const COMMAND: &[char] = &['/', '?'];
 const RETRY: &str = "System: Please continue.";
 /// How the tool lets the model go on. A person can type it too.
 const GO_ON: &str = "Please continue.";
-/// How the summary of a compressed session begins.
-const SNAPSHOT: &str = "<state_snapshot>";
+/// What stands around the summary that `/compress` leaves, which the model
+/// wrote.
+const SNAPSHOT: (&str, &str) = ("<state_snapshot>", "</state_snapshot>");
 /// What the tool puts into the model's mouth after such a summary.
 const RECEIPT: &str = "Got it. Thanks for the additional context!";
 /// What the tool puts around files that a message names.
@@ -43,7 +44,7 @@ pub(super) fn turns(messages: &[Message]) -> impl Iterator<Item = Turn<'_>> {
     messages.iter().zip(next).map(move |(message, next)| {
         let role = match next {
             _ if is_after_snapshot && is_receipt(message) => Role::Receipt,
-            _ if begins_a_snapshot(message) => Role::Snapshot,
+            _ if is_a_snapshot(message) => Role::Snapshot,
             Some(next) if holds_a_snapshot(message) && is_receipt(next) => Role::Snapshot,
             _ => Role::Plain,
         };
@@ -67,14 +68,20 @@ fn text(piece: &Piece<Part>) -> Option<&str> {
     }
 }
 
-fn begins_a_snapshot(message: &Message) -> bool {
-    let first = pieces(message.content.as_ref()).find(|text| !text.trim().is_empty());
-    let begins = first.is_some_and(|text| text.trim_start().starts_with(SNAPSHOT));
-    begins && message.kind.is("user")
+/// Whether a summary is all that a user's message is.
+fn is_a_snapshot(message: &Message) -> bool {
+    let (open, close) = SNAPSHOT;
+    let mut texts = pieces(message.content.as_ref()).filter(|text| !text.trim().is_empty());
+    let begins = |text: &str| text.trim_start().starts_with(open);
+    let ends = |text: &str| text.trim_end().ends_with(close);
+    let first = texts.next();
+    let last = texts.last().or(first);
+    message.kind.is("user")
+        && (first.is_some_and(begins) || (last.is_some_and(ends) && holds_a_snapshot(message)))
 }
 
 fn holds_a_snapshot(message: &Message) -> bool {
-    let holds = |text: &str| text.contains(SNAPSHOT);
+    let holds = |text: &str| text.contains(SNAPSHOT.0);
     message.kind.is("user") && pieces(message.content.as_ref()).any(holds)
 }
 

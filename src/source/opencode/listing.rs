@@ -16,9 +16,9 @@ pub(super) fn places(environment: &Environment) -> Vec<PathBuf> {
     let share = || Some(environment.home()?.join(".local/share"));
     let data = environment.path("XDG_DATA_HOME").or_else(share);
     let folder = data.map(|data| data.join("opencode"));
-    let place = match environment.path("OPENCODE_DB") {
+    let place = match environment.value("OPENCODE_DB") {
         None => folder,
-        Some(named) if named.as_os_str() == ":memory:" => None,
+        Some(named) if named == ":memory:" => None,
         // An absolute path stays what it is.
         Some(named) => Some(folder.unwrap_or_default().join(named)),
     };

@@ -211,42 +211,6 @@ fn without_its_tail_a_compaction_cuts_nothing_off() {
 }
 
 #[test]
-fn a_summary_that_nobody_asked_for_cuts_as_in_early_releases() {
-    let storage = Storage::new("");
-    let summary = r#""role":"assistant","summary":true"#;
-    storage.user("a", 1, "old").answer("b", 2, "gone");
-    storage.message("c", 3, summary, &[&said("first")]);
-    storage.user("d", 4, "gone too");
-    storage.message("e", 5, summary, &[&said("second")]);
-    storage.user("f", 6, "new").answer("g", 7, "ho");
-    // One that failed or says nothing cuts nothing.
-    storage.message("h", 8, summary, &[]);
-    storage.message(
-        "i",
-        9,
-        r#""role":"assistant","summary":true,"error":{}"#,
-        &[&said("no")],
-    );
-    assert_eq!(
-        conversation(&storage.read()),
-        ["checkpoint: second", "user: new", "assistant: ho"]
-    );
-}
-
-#[test]
-fn moments_may_have_fractions() {
-    let storage = Storage::new("");
-    storage.put(
-        "message/ses_1/a.json",
-        r#"{"id":"a","role":"user","time":{"created":7.5}}"#,
-    );
-    storage.put("part/a/p.json", &format!("{{{}}}", said("hi")));
-    let session = storage.read();
-    assert_eq!(conversation(&session), ["user: hi"]);
-    assert_eq!(session.session.surface().next().unwrap().time.0, 7);
-}
-
-#[test]
 fn a_compaction_that_failed_or_still_runs_cuts_nothing() {
     let failed = Storage::new("");
     failed
@@ -272,6 +236,42 @@ fn only_the_last_compaction_cuts() {
         .compaction(6, "", DONE)
         .compaction(9, "", r#","error":{}"#);
     assert_eq!(conversation(&storage.read()), ["checkpoint: summary"]);
+}
+
+#[test]
+fn a_summary_of_a_version_without_requests_stands_for_all_before_it() {
+    for finished in ["", r#","finish":"stop""#] {
+        let storage = Storage::new("");
+        let summary = format!(r#""role":"assistant","summary":true{finished}"#);
+        storage
+            .user("a", 1, "old")
+            .message("s", 2, &summary, &[&said("first")])
+            .user("b", 3, "old too")
+            .message("t", 4, &summary, &[&said("second")])
+            .message("u", 5, &summary, &[])
+            .message(
+                "v",
+                5,
+                &format!(r#"{summary},"error":{{}}"#),
+                &[&said("no")],
+            )
+            .user("c", 6, "new");
+        assert_eq!(
+            conversation(&storage.read()),
+            ["checkpoint: second", "user: new"]
+        );
+    }
+}
+
+#[test]
+fn a_time_with_a_part_of_a_millisecond_is_one() {
+    let storage = Storage::new("");
+    for (id, created) in [("a", "1000.5"), ("b", r#""soon""#)] {
+        storage.message(id, 1, USER, &[&said("hi")]);
+        let message = format!(r#"{{"id":"{id}","time":{{"created":{created}}},{USER}}}"#);
+        storage.put(&format!("message/ses_1/{id}.json"), &message);
+    }
+    assert_eq!(conversation(&storage.read()), ["user: hi", "user: hi"]);
 }
 
 #[test]

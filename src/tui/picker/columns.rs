@@ -67,6 +67,7 @@ impl Cells<'_> {
 
 /// Which columns a list has room for. They drop out before titles are cut:
 /// first the age, then the directory, then the tool, last the mark of forks.
+/// A long directory is cut before the age drops out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Columns {
     title: usize,
@@ -78,6 +79,8 @@ pub(crate) struct Columns {
 
 /// The room a title wants, in columns.
 const TITLE_WANTS: usize = 24;
+/// The least that is shown of a directory, in columns.
+const PLACE_LEAST: usize = 12;
 
 impl Columns {
     pub(crate) fn fit<'a>(
@@ -97,6 +100,14 @@ impl Columns {
         let wanted = titles.clamp(1, TITLE_WANTS.max(width / 2));
         // The mark before a title takes a column, and a gap two before each
         // column that follows.
+        let beside = |width: usize| if width > 0 { width + 2 } else { 0 };
+        let others = 1 + wanted + beside(fork) + beside(tool) + beside(age) + 2;
+        let room = width.saturating_sub(others);
+        let place = if room < place.min(PLACE_LEAST) {
+            place
+        } else {
+            place.min(room)
+        };
         let fits = |extra: usize| 1 + wanted + extra <= width;
         let mut columns = Self::default();
         let mut used = 0;

@@ -1,5 +1,7 @@
 //! `ibid prepare`.
 
+use std::path::Path;
+
 use ibid::session::{Event, Header};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -358,4 +360,26 @@ fn a_file_of_no_tool_is_refused_by_its_name() {
     );
     let (code, _) = place.refused(&["prepare", "--file", &newer, "--json"]);
     assert_eq!(code, "SESSION_FORMAT_TOO_NEW");
+}
+
+#[test]
+fn a_file_named_from_its_own_folder_is_read_with_what_lies_around_that() {
+    let place = Place::new();
+    for file in [
+        "codex/v0.171-fork/sessions/2026/12/01/rollout-2026-12-01T20-57-50-01a23366-45b3-7b41-a9dd-77204871a87e.jsonl",
+        "opencode/v1.0.152-real/storage/session/a40d85c57945c10a5500e3fea254e2ea9a6479ff/ses_dcc9f00f7ffeIMJkelrTYu1smA.json",
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures")
+            .join(file);
+        let whole = place.json(&["prepare", "--file", path.to_str().unwrap(), "--json"]);
+        let mut beside = place.command();
+        beside.current_dir(path.parent().unwrap());
+        beside
+            .args(["prepare", "--json", "--file"])
+            .arg(path.file_name().unwrap());
+        let read: Value = serde_json::from_slice(&beside.output().unwrap().stdout).unwrap();
+        assert_eq!(read["data"], whole["data"], "{file}");
+        assert_eq!(read["warnings"], json!([]));
+    }
 }

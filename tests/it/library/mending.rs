@@ -69,12 +69,15 @@ fn an_own_session_that_is_gone_was_last_seen_when_the_folder_was_listed() {
 #[test]
 fn one_that_another_process_just_made_is_not_made_again() {
     let home = Home::new();
-    home.sql("PRAGMA user_version = 2;");
     let other = Connection::open(home.path()).unwrap();
+    let version: i64 = other
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap();
+    home.sql("PRAGMA user_version = 2;");
     other
-        .execute_batch(
-            "BEGIN IMMEDIATE; PRAGMA user_version = 3; UPDATE sessions SET title = 'Kept';",
-        )
+        .execute_batch(&format!(
+            "BEGIN IMMEDIATE; PRAGMA user_version = {version}; UPDATE sessions SET title = 'Kept';"
+        ))
         .unwrap();
     let begun = std::sync::Barrier::new(2);
     std::thread::scope(|scope| {

@@ -8,7 +8,13 @@ use super::*;
 use crate::library::index::Shape;
 use crate::tool::Tool;
 
-/// Scores everything, sorts everything.
+/// Sessions in the order of the rows that are made of them.
+fn in_order(mut sessions: Vec<Given>) -> Vec<Given> {
+    sessions.sort_by(|a, b| (b.updated_at, &a.id).cmp(&(a.updated_at, &b.id)));
+    sessions
+}
+
+/// Scores everything, sorts everything; of sessions in the order of their rows.
 fn slow(sessions: &[Given], query: &Query) -> Vec<(usize, u32)> {
     let here = query.target_cwd.as_deref();
     let mut all: Vec<(usize, u32)> = (0..sessions.len())
@@ -24,12 +30,10 @@ fn slow(sessions: &[Given], query: &Query) -> Vec<(usize, u32)> {
         })
         .filter_map(|at| Some((at, slow_score(&sessions[at], &query.text)?)))
         .collect();
-    let blank = query.text.trim().is_empty();
     all.sort_by_key(|(at, score)| {
         let session = &sessions[*at];
-        let active = if blank { 0 } else { -session.updated_at };
         let rank = workspace_rank(here, session.cwd.as_deref());
-        (u32::MAX - score, rank, active, *at)
+        (u32::MAX - score, rank, *at)
     });
     all
 }
@@ -94,6 +98,7 @@ fn the_work_of_many_threads_comes_together_in_order() {
             )
         })
         .collect();
+    let sessions = in_order(sessions);
     assert!(sessions.len() > 2 * MIN_SPAN as usize);
     let index = index(&sessions);
     let first = run(&index, &query("l"), None);
@@ -132,6 +137,7 @@ fn rows_that_cannot_be_among_the_best_are_counted_all_the_same() {
             )
         })
         .collect();
+    let sessions = in_order(sessions);
     let index = index(&sessions);
     for text in [
         "l", "e", "lo", "login", "lry", "Re", "R", "1", "a1", "-", "é", "e log", "lo gi", "世",
@@ -158,15 +164,16 @@ fn sessions() -> impl Strategy<Value = Vec<Given>> {
     let cwd = proptest::option::of("/[abc]{0,3}(/[abé]{1,2})?");
     let one = (proptest::option::of(title), cwd, 0..3i64, "[0-9a-f]{4}");
     proptest::collection::vec(one, 0..40).prop_map(|rows| {
-        rows.into_iter()
+        let sessions = rows
+            .into_iter()
             .enumerate()
             .map(|(at, (title, cwd, updated_at, id))| Given {
                 id: format!("{at:04x}-{id}"),
                 title: title.map(|title| crate::session::title::normalise(&title, 80)),
                 cwd,
                 updated_at,
-            })
-            .collect()
+            });
+        in_order(sessions.collect())
     })
 }
 

@@ -29,6 +29,34 @@ fn an_index_is_there_the_next_time() {
 }
 
 #[test]
+fn the_last_room_of_a_disk_is_left_for_what_can_not_be_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache.sqlite3");
+    put(&Texts::open(Some(path.clone())), &[("a", &["login"])], 1);
+    let with = |path, free| Texts {
+        database: Arc::new(Database::new(Place(path), free)),
+    };
+    let short = with(Some(path.clone()), |_| Some((64 << 20) - 1));
+    let new = SessionTexts {
+        id: &"b".into(),
+        stamp: stamp(1),
+        messages: &[],
+    };
+    let TextsError::NoRoom { free, reserve, .. } = short.put(&[new]).unwrap_err() else {
+        panic!("it was written");
+    };
+    assert_eq!((free, reserve), ((64 << 20) - 1, 64 << 20));
+    assert_eq!(ids(&short, "login"), ["a"]);
+    for enough in [
+        with(Some(path.clone()), |_| Some(64 << 20)),
+        with(Some(path), |_| None),
+        with(None, |_| Some(0)),
+    ] {
+        enough.put(&[new]).unwrap();
+    }
+}
+
+#[test]
 fn other_tables_of_the_database_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cache.sqlite3");

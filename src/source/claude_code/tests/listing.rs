@@ -59,6 +59,12 @@ fn sessions_lie_in_the_folder_of_the_environment_or_in_two_of_home() {
         places(Environment::new(home(), with("/c, d"))),
         [PathBuf::from("/c, d/projects")]
     );
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(
+        places(Environment::new(home(), with("kept/c"))),
+        [here.join("kept/c/projects")],
+        "another program begins elsewhere"
+    );
     assert_eq!(places(Environment::new(home(), with(""))).len(), 2);
     assert!(places(Environment::default()).is_empty());
 }

@@ -211,6 +211,12 @@ fn a_row_tells_tool_and_fork_and_drops_columns_before_its_title_is_cut() {
  Fix the flaky login test             fork  codex   ~/work/api #b  2 h
  世界 login page                      fork  ibid    ~/w            2 h
 "###);
+    // A directory is cut for the age.
+    insta::assert_snapshot!(rows(58), @r###"
+▌Fix the flaky login test        claude  ~/work/api    2 h
+ Fix the flaky login test  fork  codex   …work/api #b  2 h
+ 世界 login page           fork  ibid    ~/w           2 h
+"###);
     insta::assert_snapshot!(rows(50), @r###"
 ▌Fix the flaky login test                   claude
  Fix the flaky login test             fork  codex

@@ -133,6 +133,17 @@ fn each_state_of_the_search_says_so_in_a_row_of_its_own() {
     let screen = bench.screen();
     assert!(screen.contains("  nothing found yet\n  still indexing 3,104 of 12,880\n"));
 
+    bench.type_text("w");
+    let query = bench.text_queries().pop().unwrap();
+    let short = TextFound {
+        unread: 496,
+        ..TextFound::default()
+    };
+    bench.update(Msg::Done(Done::Searched(query, Ok(short))));
+    let said =
+        "  nothing found in what was read\n  496 sessions not searched: `ibid doctor` tells why\n";
+    assert!(bench.screen().contains(said));
+
     bench.type_text("z");
     let query = bench.text_queries().pop().unwrap();
     let found = TextFound {

@@ -362,6 +362,25 @@ fn parts_can_lie_flat() {
 }
 
 #[test]
+fn the_oldest_layout_is_read() {
+    let storage = Storage::new("");
+    let session = r#"{"id":"ses_2","version":"0.3.0","title":"Old","time":{"created":5}}"#;
+    storage.put("session/info/ses_2.json", session);
+    storage.put(
+        "session/message/ses_2/a.json",
+        r#"{"id":"a","role":"user","time":{"created":1}}"#,
+    );
+    storage.put(
+        "session/part/ses_2/a/p.json",
+        &format!("{{{}}}", said("hi")),
+    );
+    let read = read_file(&storage.dir.path().join("session/info/ses_2.json")).unwrap();
+    assert_eq!(conversation(&read), ["user: hi"]);
+    assert_eq!(read.session.title().unwrap().text, "Old");
+    assert_eq!(notices(&read), [""; 0]);
+}
+
+#[test]
 fn without_a_directory_the_project_has_one() {
     let storage = Storage::new("");
     storage.put("project/p.json", r#"{"id":"p","worktree":"/w"}"#);

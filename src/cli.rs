@@ -229,6 +229,18 @@ fn warn_of(notices: &[Notice], out: &Output) {
     }
 }
 
+/// Sessions know their directory by its whole path: one that is given by a
+/// shorter one, such as `.`, is looked up. What is none stays as it is.
+fn whole_dir(dir: &str) -> Cow<'_, str> {
+    let path = std::path::Path::new(dir);
+    if path.is_absolute() {
+        return Cow::Borrowed(dir);
+    }
+    path.canonicalize().map_or(Cow::Borrowed(dir), |path| {
+        Cow::Owned(path.to_string_lossy().into_owned())
+    })
+}
+
 /// A session's id as a list shows it: one that can't be shown, or that would be
 /// taken for a URI, as its URI.
 fn shown_id(id: &str) -> Cow<'_, str> {

@@ -56,7 +56,7 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
             code: None,
             file: Some(trouble.file.clone()),
             problem: trouble.notice.clone(),
-            advice: "what can be read of it is shown; the file is left as it is",
+            advice: "whatever else is in it is shown; the file is left as it is",
         }));
     }
     findings.extend(unsearchable);
@@ -71,10 +71,11 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
     }
     let more = findings.len().saturating_sub(MOST_TOLD);
     for finding in findings.into_iter().take(MOST_TOLD) {
+        // Some problems name the file themselves.
         let file = finding
             .file
-            .map(|file| format!("{file}: "))
-            .unwrap_or_default();
+            .filter(|file| !finding.problem.starts_with(file));
+        let file = file.map(|file| format!("{file}: ")).unwrap_or_default();
         out.line(&format!("- {file}{}", finding.problem))?;
         out.line(&format!("  {}", finding.advice))?;
     }

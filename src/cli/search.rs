@@ -34,10 +34,11 @@ pub(super) struct Args {
     /// What was said
     #[arg(allow_hyphen_values = true)]
     query: String,
-    /// Sessions of this tool alone, or of these, with commas between
+    /// Sessions of this tool alone, or of these, with commas between; may be
+    /// given more than once
     #[arg(long, value_name = "TOOL")]
-    tool: Option<String>,
-    /// Sessions whose directory has this in it
+    tool: Vec<String>,
+    /// Sessions whose directory has this in it; `.` is the current one
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
     /// Sessions in which something happened since: 12h, 7d, 2w, 2026-11-01
@@ -68,20 +69,7 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     }
     let zone = TimeZone::system();
     require_words(&Parsed::new(&args.query, &zone).rest, &args.query)?;
-    let mut flags = Parsed::default();
-    let given = [
-        (Key::Tool, &args.tool),
-        (Key::Cwd, &args.cwd),
-        (Key::Since, &args.since),
-    ];
-    for (key, value) in given {
-        if let Some(value) = value {
-            flags = flags.with(key, value, &zone);
-        }
-    }
-    if let Some(problem) = flags.problems.first() {
-        return Err(CliError::usage(problem));
-    }
+    let flags = flags(args, &zone)?;
     let cache = super::made_cache_of(&home, out);
     let library = super::refreshed(super::open_library(&home, &config, cache), out)?;
     let mut read = read_texts(&library);
@@ -159,6 +147,30 @@ pub(super) fn run(args: &Args, out: &mut Output) -> Result<(), CliError> {
     }
     warn_of_missing(&texts, stopped.as_ref(), out);
     Ok(())
+}
+
+/// The filters that are given beside the query.
+fn flags(args: &Args, zone: &TimeZone) -> Result<Parsed, CliError> {
+    let tools = (!args.tool.is_empty()).then(|| args.tool.join(","));
+    // A name alone is a part of a path, whatever is called so here.
+    let is_path = |dir: &&str| [".", ".."].contains(&dir.split('/').next().unwrap_or_default());
+    let cwd = args.cwd.as_deref();
+    let whole = cwd.filter(is_path).map(super::whole_dir);
+    let given = [
+        (Key::Tool, tools.as_deref()),
+        (Key::Cwd, whole.as_deref().or(cwd)),
+        (Key::Since, args.since.as_deref()),
+    ];
+    let mut flags = Parsed::default();
+    for (key, value) in given {
+        if let Some(value) = value {
+            flags = flags.with(key, value, zone);
+        }
+    }
+    match flags.problems.first() {
+        Some(problem) => Err(CliError::usage(problem)),
+        None => Ok(flags),
+    }
 }
 
 /// Refuses a query without anything to look for.

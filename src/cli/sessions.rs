@@ -19,8 +19,9 @@ use crate::tool::Tool;
 pub(super) enum Command {
     /// List every session, newest first
     List {
-        /// Sessions of this tool alone; may be given more than once
-        #[arg(long, value_name = "TOOL", value_parser = tool)]
+        /// Sessions of this tool alone, or of these, with commas between; may be
+        /// given more than once
+        #[arg(long, value_name = "TOOL", value_parser = tool, value_delimiter = ',')]
         tool: Vec<Tool>,
         /// As JSON; a session whose log can't be read is `"unread": true`
         #[arg(long)]

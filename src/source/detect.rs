@@ -38,9 +38,14 @@ impl Head {
         })
     }
 
-    fn describe(&self) -> String {
+    fn describe(&self, path: &Path) -> String {
         if self.bytes.is_empty() {
-            "it is empty".to_owned()
+            let holds_something = std::fs::metadata(path).is_ok_and(|file| file.len() > 0);
+            if holds_something {
+                "it is compressed, and damaged from its beginning on".to_owned()
+            } else {
+                "it is empty".to_owned()
+            }
         } else if self.records.is_empty() && !self.bytes.starts_with(b"{") {
             "it holds no JSON".to_owned()
         } else {
@@ -67,7 +72,7 @@ fn told<T>(path: &Path, find: impl Fn(&Head) -> Option<T>) -> Result<T, SourceEr
     }
     found.ok_or_else(|| SourceError::UnknownFormat {
         path: path.to_owned(),
-        found: head.describe(),
+        found: head.describe(path),
     })
 }
 
@@ -144,6 +149,23 @@ pub fn capture_as(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_damaged_compressed_file_is_not_called_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rollout.jsonl.zst");
+        for (bytes, why) in [
+            (
+                &b"\x28\xb5\x2f\xfd\xff\xff\xff"[..],
+                "damaged from its beginning",
+            ),
+            (b"", "it is empty"),
+        ] {
+            std::fs::write(&path, bytes).unwrap();
+            let error = read_file(&path).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
 
     #[test]
     fn a_first_line_of_any_length_that_tools_write_is_told() {

@@ -212,3 +212,20 @@ fn only_the_logs_of_the_rows_that_are_printed_are_opened() {
     let left: i64 = cache().query_row(count, [], |row| row.get(0)).unwrap();
     assert_eq!(left, 3);
 }
+
+#[test]
+fn filters_leave_candidates_out_and_wrong_ones_are_refused() {
+    let place = place();
+    let found = |query: &str| {
+        let found = place.json(&["candidates", query, "--cwd", "/work/api", "--json"]);
+        ids(&found).join(" ")
+    };
+    assert_eq!(found("cwd:web"), "web-1");
+    assert_eq!(found("-cwd:web login"), "api-1");
+    assert_eq!(found("tool:ibid none"), "none");
+    assert_eq!(found("tool:codex"), "");
+    for wrong in ["tool:bad", "since:xx login"] {
+        let (code, _) = place.refused(&["candidates", wrong, "--json"]);
+        assert_eq!(code, "USAGE");
+    }
+}

@@ -228,3 +228,32 @@ fn a_session_whose_id_cannot_be_shown_is_used_by_what_is_shown() {
         }
     }
 }
+
+#[test]
+fn tools_are_given_with_commas_or_one_by_one_and_a_directory_by_its_short_name() {
+    let place = Place::new();
+    let here = place.path("here");
+    std::fs::create_dir(&here).unwrap();
+    let here = here.canonicalize().unwrap();
+    place.store(&said("a", ["the login fails"]));
+    place.store(&session_in("b", here.to_str().unwrap()));
+    for tools in [
+        &["--tool", "codex,ibid"][..],
+        &["--tool", "codex", "--tool", "ibid"],
+    ] {
+        let args = [&["search", "login", "--json"], tools].concat();
+        assert_eq!(place.json(&args)["sessions"], 1, "{tools:?}");
+        let args = [&["sessions", "list", "--json"], tools].concat();
+        assert_eq!(place.json(&args).as_array().unwrap().len(), 2, "{tools:?}");
+    }
+    let mut session = session_in("c", here.to_str().unwrap());
+    let message = Payload::user(Message::person("a login here"));
+    session.append(NewEvent::plain(Millis(1), message)).unwrap();
+    place.store(&session);
+    let mut command = place.command();
+    command.current_dir(&here);
+    command.args(["search", "login", "--cwd", ".", "--json"]);
+    let found: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    assert_eq!(found["results"][0]["sessionId"], "c");
+    assert_eq!(found["sessions"], 1);
+}

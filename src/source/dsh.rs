@@ -263,7 +263,7 @@ impl Log {
             "user/message" | "assistant/message" | "tool/result" | "system/message"
             | "developer/message" => self.message(row.message(), place),
             "text-chunks" | "reasoning-chunks" | "tool-call-chunks" => {}
-            kind if kind.contains('/') && !row.has_op() => {}
+            _ if row.is_noise() => {}
             _ => self.skipped += 1,
         }
     }
@@ -373,7 +373,9 @@ fn read_one<S: Sink>(path: &Path, note: Option<&str>) -> Result<Foreign<S>, Sour
 }
 
 fn about(path: &Path, header: Option<&Row>, first_time: i64) -> About {
+    // A relative path need not name the folder that its file lies in.
     let folder = || {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let folder = path.parent().and_then(Path::file_name);
         folder.unwrap_or_default().to_string_lossy().into_owned()
     };

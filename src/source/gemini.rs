@@ -282,7 +282,12 @@ impl Chat {
 
     /// Whether a person or the model says anything.
     fn has_content(&self) -> bool {
-        self.messages.iter().any(words::is_said)
+        words::turns(&self.messages).any(|turn| words::is_said(&turn))
+    }
+
+    /// What a person typed first.
+    fn prompt(&self) -> Option<String> {
+        words::turns(&self.messages).find_map(|turn| words::prompt(&turn))
     }
 
     /// What the file and its place tell of the session.
@@ -310,11 +315,9 @@ impl Chat {
 
     fn finish<S: Sink>(self, path: &Path, note: Option<String>) -> Result<Foreign<S>, SourceError> {
         let mut builder = Builder::new(Tool::Gemini, self.identity(path));
-        let (mut strange, mut is_behind_a_summary) = (0, false);
-        for message in &self.messages {
-            let is_known = words::emit(&mut builder, message, is_behind_a_summary);
-            strange += usize::from(!is_known);
-            is_behind_a_summary = words::is_summary(message);
+        let mut strange = 0;
+        for turn in words::turns(&self.messages) {
+            strange += usize::from(!words::emit(&mut builder, &turn));
         }
         if strange > 0 && builder.messages() == 0 {
             return Err(SourceError::NoDialogue {

@@ -22,6 +22,9 @@ trait Take<'de>: Default {
     fn flag(_: bool) -> Self {
         Self::default()
     }
+    fn whole(_: i64) -> Self {
+        Self::default()
+    }
     fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Self::default())
@@ -46,14 +49,18 @@ impl<'de, T: Take<'de>> Visitor<'de> for Taking<T> {
     fn visit_bool<E>(self, flag: bool) -> Result<T, E> {
         Ok(T::flag(flag))
     }
-    fn visit_i64<E>(self, _: i64) -> Result<T, E> {
-        Ok(T::default())
+    fn visit_i64<E>(self, number: i64) -> Result<T, E> {
+        Ok(T::whole(number))
     }
-    fn visit_u64<E>(self, _: u64) -> Result<T, E> {
-        Ok(T::default())
+    fn visit_u64<E>(self, number: u64) -> Result<T, E> {
+        Ok(i64::try_from(number).map_or_else(|_| T::default(), T::whole))
     }
-    fn visit_f64<E>(self, _: f64) -> Result<T, E> {
-        Ok(T::default())
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a fraction is dropped, and what is too large becomes the largest"
+    )]
+    fn visit_f64<E>(self, number: f64) -> Result<T, E> {
+        Ok(T::whole(number as i64))
     }
     fn visit_unit<E>(self) -> Result<T, E> {
         Ok(T::default())
@@ -128,6 +135,21 @@ impl<'de> Deserialize<'de> for Flag {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(Taking(PhantomData))
     }
+}
+
+#[derive(Default)]
+struct Whole(Option<i64>);
+
+impl Take<'_> for Whole {
+    fn whole(number: i64) -> Self {
+        Self(Some(number))
+    }
+}
+
+/// A whole number, when the value is one; of another its whole part.
+pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    let Whole(number) = from.deserialize_any(Taking(PhantomData))?;
+    Ok(number)
 }
 
 /// An object of a known form, when the value is an object.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use self::current::{Kind, Message};
+use self::current::{Kind, Message, Summary};
 use super::build::{About, Builder, Sink};
 use super::{
     Adapter, Environment, Foreign, ForeignCapture, ForeignSession, FoundFile, Head, Look, Round,
@@ -173,11 +173,7 @@ fn build<S: Sink>(path: &Path, stored: Stored) -> Result<Foreign<S>, SourceError
     for part in stored.messages.iter().flat_map(|message| &message.parts) {
         builder.skip(usize::from(part.kind == Kind::Unknown));
     }
-    let current = current::current(stored.messages, stored.revert.as_ref());
-    if let Some(summary) = current.summary {
-        builder.checkpoint(summary.created, &summary.id, summary.text());
-    }
-    for message in current.messages {
+    for message in current::current(stored.messages, stored.revert.as_ref()) {
         add(&mut builder, &message);
     }
     if let Some(title) = stored.title {
@@ -200,6 +196,10 @@ fn add<S: Sink>(builder: &mut Builder<S>, message: &Message) {
         }
         return;
     }
+    if message.summary == Summary::Finished {
+        builder.checkpoint_in_place(time, &message.id, message.text());
+        return;
+    }
     builder.model(time, &message.model, message.text());
     for part in &message.parts {
         if let Kind::Tool { call, output } = &part.kind
@@ -212,7 +212,7 @@ fn add<S: Sink>(builder: &mut Builder<S>, message: &Message) {
 
 /// What a person said first, of the first messages of a session.
 fn first_prompt(messages: Vec<Message>, revert: Option<&Revert>) -> Option<String> {
-    let messages = current::current(messages, revert).messages;
+    let messages = current::current(messages, revert);
     let mut said = messages.iter().filter(|message| message.is_user);
     said.find_map(|message| Some(message.text()).filter(|text| !text.trim().is_empty()))
 }

@@ -41,12 +41,55 @@ pub(super) fn mark(line: &[u8]) -> Mark {
                 Mark::Packed
             }
         }
-        // The log is open to plugins, whose types all have a slash. Only what
-        // goes to the surface has an operation: a message of a new kind, or
-        // one that is glued to the end of a torn row.
-        _ if kind.contains(&b'/') && !ends_with_an_operation(line) => Mark::Noise,
+        // Only what goes to the surface has an operation: a message of a new
+        // kind, or one that is glued to the end of a torn row.
+        _ if is_own(kind) && !ends_with_an_operation(line) => Mark::Noise,
         _ => Mark::Unclear,
     }
+}
+
+/// Whether a type is one of the program's own, told by what stands before its
+/// slash. The program reads those, and of others only rows that say they can be
+/// ignored.
+pub(super) fn is_own(kind: &[u8]) -> bool {
+    let slash = memchr::memchr(b'/', kind);
+    let of = slash.and_then(|slash| kind.get(..slash));
+    matches!(
+        of.unwrap_or_default(),
+        b"agent"
+            | b"agent-preset"
+            | b"approval"
+            | b"assistant"
+            | b"command"
+            | b"compaction"
+            | b"deliverables"
+            | b"developer"
+            | b"feedback"
+            | b"goal"
+            | b"hook"
+            | b"image"
+            | b"job"
+            | b"llm"
+            | b"model"
+            | b"permission"
+            | b"plan"
+            | b"request"
+            | b"sandbox"
+            | b"schedule"
+            | b"session"
+            | b"session-log-deepseek"
+            | b"step"
+            | b"subagent"
+            | b"system"
+            | b"team"
+            | b"todo"
+            | b"tool"
+            | b"tool-workflow"
+            | b"turn"
+            | b"user"
+            | b"web"
+            | b"workspace"
+    )
 }
 
 /// How a row of a tool's result ends that stands on the surface like any
@@ -111,7 +154,7 @@ mod tests {
             ),
             (
                 r#"{"type":"some-plugin/event","seq":8,"data":{}}"#,
-                Mark::Noise,
+                Mark::Unclear,
             ),
             (r#"{"type":"text-chunks","seq0":8,"data":{}}"#, Mark::Noise),
             (r#"{"type":"text-chunks","data":{}}"#, Mark::Packed),

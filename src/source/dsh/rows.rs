@@ -5,7 +5,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::loose::MAX_RESULT_BYTES;
+use super::super::loose::{Flag, MAX_RESULT_BYTES, whole};
+use super::marks;
 use crate::text::Text;
 
 /// One line: the header, an event, or several packed ones.
@@ -16,13 +17,18 @@ pub(super) struct Row {
     pub(super) kind: String,
     pub(super) seq: Option<u64>,
     pub(super) seq0: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
     pub(super) time: Option<i64>,
     #[serde(default)]
     pub(super) data: Data,
     surface_op: Option<Box<RawValue>>,
     source_event_seqs: Option<Box<RawValue>>,
+    /// Whether a reader that does not know the type may go on without it.
+    #[serde(default)]
+    ignorable: Flag,
     pub(super) version: Option<u64>,
     pub(super) id: Option<String>,
+    #[serde(default, deserialize_with = "whole")]
     pub(super) created_at: Option<i64>,
     pub(super) cwd: Option<String>,
     pub(super) parent_session: Option<String>,
@@ -131,6 +137,13 @@ impl Row {
     /// Whether it goes to the surface.
     pub(super) fn has_op(&self) -> bool {
         self.surface_op.is_some()
+    }
+
+    /// Whether it says nothing of the conversation, and nothing is lost without
+    /// it.
+    pub(super) fn is_noise(&self) -> bool {
+        let is_known = self.ignorable.0 || marks::is_own(self.kind.as_bytes());
+        self.kind.contains('/') && is_known && !self.has_op()
     }
 
     /// A message's operation. Messages without one stand at the end.
@@ -299,6 +312,12 @@ mod tests {
         assert_eq!(op(r#"{"op":"prepend"}"#), Op::Unknown);
         assert_eq!(op(r#""prepend""#), Op::Unknown);
         assert_eq!(row(r#"{"type":"t"}"#).op(), Op::Append);
+    }
+
+    #[test]
+    fn a_moment_may_have_a_fraction() {
+        let row = row(r#"{"type":"session","time":7.9,"createdAt":8e3}"#);
+        assert_eq!((row.time, row.created_at), (Some(7), Some(8000)));
     }
 
     #[test]

@@ -385,6 +385,30 @@ fn without_a_header_the_folder_names_the_session() {
 }
 
 #[test]
+fn a_relative_path_gives_the_same_id() {
+    let file = Path::new("session.jsonl");
+    let of_relative = about(file, None, 0).native_id;
+    let of_absolute = about(&std::path::absolute(file).unwrap(), None, 0).native_id;
+    assert_eq!(of_relative, of_absolute);
+    assert_ne!(of_relative, "");
+}
+
+#[test]
+fn of_types_that_are_not_the_programs_own_only_ignorable_ones_are_no_loss() {
+    let row = |kind: &str, keys: &str| {
+        let row = format!(r#"{{"type":"{kind}","seq":1,"time":9,"data":{{}}{keys}}}"#);
+        notices(&read_lines(&[HEADER, &user(0, "hi"), &row]))
+    };
+    assert_eq!(row("some-plugin/event", ""), ["1 record skipped"]);
+    assert_eq!(
+        row("some-plugin/event", r#","ignorable":false"#),
+        ["1 record skipped"]
+    );
+    assert_eq!(row("some-plugin/event", r#","ignorable":true"#), [""; 0]);
+    assert_eq!(row("turn/brand-new", ""), [""; 0]);
+}
+
+#[test]
 fn messages_that_none_can_be_read_of_are_an_error() {
     let header = HEADER.replace(r#""version":0"#, r#""version":9"#);
     let new = r#"{"type":"assistant/message","seq":0,"data":{"words":"hi"},"surfaceOp":"append"}"#;

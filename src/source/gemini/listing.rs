@@ -39,8 +39,7 @@ struct Looking {
 
 impl Looking {
     fn knows_enough(&self) -> bool {
-        let prompt = self.chat.messages.iter().find_map(words::prompt);
-        self.knows_start() && prompt.is_some()
+        self.knows_start() && self.chat.prompt().is_some()
     }
 
     /// Whether all is known that the first record tells.
@@ -170,12 +169,9 @@ impl Looking {
     fn finish(self, path: &Path) -> Listed {
         let chat = &self.chat;
         let about = chat.identity(path);
-        let prompt = chat.messages.iter().find_map(words::prompt);
-        let count = chat
-            .messages
-            .iter()
-            .filter(|message| words::is_said(message))
-            .count();
+        let prompt = chat.prompt();
+        let said = words::turns(&chat.messages).filter(words::is_said);
+        let count = said.count();
         let is_strange = chat.skipped > 0 || !chat.messages.iter().all(words::is_known);
         let is_empty = self.has_seen_all && count == 0 && !is_strange;
         let mut notices = Vec::new();

@@ -30,6 +30,7 @@ pub(super) struct Record {
     #[serde(rename = "type")]
     kind: Word,
     content: Option<Content<Part>>,
+    display_content: Option<Content<Part>>,
     model: Word,
     tool_calls: Option<List<Object<ToolCall>>>,
 }
@@ -43,6 +44,7 @@ impl Record {
             timestamp: self.timestamp,
             kind: self.kind,
             content: self.content,
+            display_content: self.display_content,
             model: self.model,
             tool_calls: self.tool_calls,
         })
@@ -57,6 +59,8 @@ pub(super) struct Message {
     #[serde(rename = "type")]
     pub(super) kind: Word,
     pub(super) content: Option<Content<Part>>,
+    /// What a person typed, when the tool sent the model something else.
+    pub(super) display_content: Option<Content<Part>>,
     pub(super) model: Word,
     pub(super) tool_calls: Option<List<Object<ToolCall>>>,
 }
@@ -74,6 +78,9 @@ impl Message {
         word(&mut self.model, later.model);
         if later.content.is_some() {
             self.content = later.content;
+        }
+        if later.display_content.is_some() {
+            self.display_content = later.display_content;
         }
         if later.tool_calls.is_some() {
             self.tool_calls = later.tool_calls;

@@ -123,6 +123,13 @@ fn set_messages_replaces_all() {
 }
 
 #[test]
+fn set_messages_without_any_leaves_none() {
+    let set = r#"{"$set":{"messages":[]}}"#.to_owned();
+    let lines = [user("1", "q"), model("2", "r"), set, user("3", "q2")];
+    assert_eq!(conversation(&lines), ">q2");
+}
+
+#[test]
 fn a_rewind_drops_a_message_and_all_after_it() {
     let rewind = |id: &str| format!(r#"{{"$rewindTo":"{id}"}}"#);
     let before = [
@@ -166,6 +173,77 @@ fn what_nobody_typed_and_commands_are_hidden() {
     let session = read_lines(&lines);
     assert_eq!(told(&session), ">typed >see @a");
     assert_eq!(session.notices, []);
+}
+
+#[test]
+fn the_summary_of_a_compressed_session_is_a_checkpoint_and_its_receipt_nobodys() {
+    let receipt = "Got it. Thanks for the additional context!";
+    for summary in [
+        "<state_snapshot>about q</state_snapshot>",
+        "\\n<state_snapshot>cut off",
+        "<state_snapshot>y</state_snapshot> and more",
+        "told: <state_snapshot>y</state_snapshot> and more",
+    ] {
+        let set = format!(
+            r#"{{"$set":{{"messages":[{},{},{},{}]}}}}"#,
+            user("0", "<session_context>x</session_context>"),
+            user("s", summary),
+            model("k", receipt),
+            user("3", "q2"),
+        );
+        let lines = [user("1", "q"), model("2", "r"), set, model("4", "r2")];
+        let session = read_lines(&lines).session;
+        let items = capture(&session).conversation;
+        let told: Vec<_> = items.iter().map(|item| item.checkpoint).collect();
+        assert_eq!(told, [true, false, false], "{summary}");
+        assert!(items[0].text.contains("<state_snapshot>"), "{summary}");
+        assert_eq!(&*items[1].text, "q2");
+    }
+    // The same words are a person's and the model's anywhere else.
+    let lines = [user("1", "what is <state_snapshot>?"), model("2", receipt)];
+    let with = [&lines[..1], &[model("2", "a tag"), model("3", receipt)]].concat();
+    assert_eq!(
+        conversation(&with),
+        format!(">what is <state_snapshot>? <a tag <{receipt}")
+    );
+}
+
+#[test]
+fn a_request_that_the_tool_sends_again_is_nobodys() {
+    let lines = [
+        user("1", "q"),
+        model("2", "half"),
+        user("3", "System: Please continue."),
+        model("4", "rest"),
+        r#"{"id":"5","type":"user","content":[{"text":"Please continue."}],"displayContent":[{"text":"q"}]}"#.to_owned(),
+        model("6", "more"),
+        user("7", "Please continue."),
+    ];
+    assert_eq!(
+        conversation(&lines),
+        ">q <half <rest <more >Please continue."
+    );
+}
+
+#[test]
+fn a_person_said_what_was_typed_and_not_what_it_was_expanded_to() {
+    let shown = |id: &str, content: &str, shown: &str| {
+        format!(r#"{{"id":"{id}","type":"user","content":{content},"displayContent":{shown}}}"#)
+    };
+    let lines = [
+        shown("1", r#"[{"text":"expanded"}]"#, r#"[{"text":"typed"}]"#),
+        shown("2", r#"[{"text":"expanded"}]"#, r#""typed too""#),
+        shown("3", r#"[{"text":"a prompt"}]"#, r#""/command""#),
+        shown("4", r#"[{"text":"sent"}]"#, "[]"),
+    ];
+    assert_eq!(conversation(&lines), ">typed >typed too >sent");
+}
+
+#[test]
+fn nothing_of_a_message_that_begins_with_a_context_goes_on() {
+    let parts = r#"[{"text":"<session_context>x</session_context>"},{"text":"y"}]"#;
+    let lines = [message("1", "user", parts), user("2", "q")];
+    assert_eq!(conversation(&lines), ">q");
 }
 
 #[test]
@@ -388,15 +466,4 @@ fn what_a_compression_left_is_a_checkpoint_and_its_scripted_answer_is_nobodys() 
     }
     let asked = "what is <state_snapshot> for? and </state_snapshot>?";
     assert_eq!(conversation(&[user("1", asked)]), format!(">{asked}"));
-}
-
-#[test]
-fn the_tools_own_wish_to_go_on_is_nobodys() {
-    let lines = [
-        user("1", "one"),
-        model("2", "half"),
-        user("3", "System: Please continue."),
-        model("4", "rest"),
-    ];
-    assert_eq!(conversation(&lines), ">one <half <rest");
 }

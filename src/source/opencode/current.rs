@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Revert;
+use crate::source::loose;
 
 /// One message.
 #[derive(Debug)]
@@ -79,17 +79,10 @@ pub(super) struct MessageData {
 
 #[derive(Default, Deserialize)]
 pub(super) struct Time {
-    #[serde(default, deserialize_with = "whole_millis")]
+    #[serde(default, deserialize_with = "loose::whole")]
     pub(super) created: Option<i64>,
-    #[serde(default, deserialize_with = "whole_millis")]
+    #[serde(default, deserialize_with = "loose::whole")]
     pub(super) updated: Option<i64>,
-}
-
-/// Milliseconds without a part of one; `None` for what is none.
-fn whole_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    let told = Value::deserialize(deserializer)?;
-    let told = told.as_number().map(ToString::to_string);
-    Ok(told.and_then(|number| number.split('.').next()?.parse().ok()))
 }
 
 impl MessageData {
@@ -198,6 +191,13 @@ impl Message {
         })
     }
 
+    /// Whether it sums up what came before it, where nothing tells when a
+    /// summary was finished.
+    fn is_early_summary(&self) -> bool {
+        let has_begun = matches!(self.summary, Summary::Unfinished | Summary::Finished);
+        has_begun && !self.text().trim().is_empty()
+    }
+
     /// Whether it ends a compaction: one that failed or still runs has no
     /// finished summary.
     fn completes(&self) -> Option<&str> {
@@ -206,17 +206,10 @@ impl Message {
     }
 }
 
-/// The current conversation.
-pub(super) struct Current {
-    /// The summary of all that came before, but for the tail.
-    pub(super) summary: Option<Message>,
-    /// The tail and all later messages.
-    pub(super) messages: Vec<Message>,
-}
-
-/// What of all messages is current. What is left of a compaction that failed
-/// never was: it was no answer to anyone.
-pub(super) fn current(mut messages: Vec<Message>, revert: Option<&Revert>) -> Current {
+/// The current conversation: all messages that the tool would send, in the
+/// order it would send them. What is left of a compaction that failed never
+/// was: it was no answer to anyone.
+pub(super) fn current(mut messages: Vec<Message>, revert: Option<&Revert>) -> Vec<Message> {
     messages.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
     for message in &mut messages {
         message.parts.sort_by(|a, b| a.id.cmp(&b.id));
@@ -224,48 +217,64 @@ pub(super) fn current(mut messages: Vec<Message>, revert: Option<&Revert>) -> Cu
     if let Some(revert) = revert {
         take_back(&mut messages, revert);
     }
+    if messages.iter().any(Message::asks_to_compact) {
+        compact(&mut messages);
+    } else {
+        cut_at_summary(&mut messages);
+    }
+    messages.retain(|message| message.summary != Summary::Failed);
+    messages
+}
+
+/// Cuts at the last compaction that was asked for and done: its summary stands
+/// before the tail, and the tail before what followed.
+fn compact(messages: &mut Vec<Message>) {
     let completed: HashSet<&str> = messages.iter().filter_map(Message::completes).collect();
     let cut = messages
         .iter()
         .rposition(|message| message.asks_to_compact() && completed.contains(message.id.as_str()));
-    let Some(cut) = cut else {
-        let summary = before_requests(&mut messages);
-        messages.retain(|message| message.summary != Summary::Failed);
-        return Current { summary, messages };
+    let Some((cut, request)) = cut.and_then(|cut| Some((cut, messages.get(cut)?))) else {
+        return;
     };
-    let request = messages.get(cut);
-    let id = request.map(|message| message.id.clone());
-    let tail = request.and_then(Message::tail);
-    let tail = tail
-        .and_then(|tail| messages.iter().position(|message| message.id == tail))
-        .map_or(cut, |start| start.min(cut));
-    let mut summary = None;
+    let id = Some(request.id.as_str());
+    let summary = messages
+        .iter()
+        .position(|message| message.completes() == id);
+    let tail = match request.tail() {
+        None => Some(cut),
+        // The tool looks for it from the cut back, and stops nowhere else.
+        Some(tail) => {
+            let mut before = messages.iter().take(cut + 1);
+            before.position(|message| message.id == tail)
+        }
+    };
+    // Without its tail all goes on as it stands, the summary in its place.
+    let moved = summary.filter(|_| tail.is_some());
+    let start = tail.unwrap_or(0);
+    let mut summed_up = None;
     let mut kept = Vec::new();
-    for (at, message) in messages.into_iter().enumerate() {
-        if summary.is_none() && message.completes().is_some() && message.parent == id {
-            summary = Some(message);
-        } else if at >= tail && at != cut && message.summary != Summary::Failed {
+    for (at, message) in std::mem::take(messages).into_iter().enumerate() {
+        if Some(at) == moved {
+            summed_up = Some(message);
+        } else if at >= start && at != cut {
             kept.push(message);
         }
     }
-    Current {
-        summary,
-        messages: kept,
-    }
+    messages.extend(summed_up);
+    messages.append(&mut kept);
 }
 
-/// Takes the last summary and all before it out of the messages of a version
-/// that wrote no requests for one: there the summary alone was the cut.
-fn before_requests(messages: &mut Vec<Message>) -> Option<Message> {
-    if messages.iter().any(Message::asks_to_compact) {
-        return None;
-    }
-    let is_summary = |message: &Message| {
-        let written = [Summary::Finished, Summary::Unfinished].contains(&message.summary);
-        written && !message.is_user && !message.text().trim().is_empty()
+/// Cuts as early releases did, which marked a summary alone: nobody asked for
+/// it in a message of its own.
+fn cut_at_summary(messages: &mut Vec<Message>) {
+    let stands = |message: &Message| !message.is_user && message.is_early_summary();
+    let Some(cut) = messages.iter().rposition(stands) else {
+        return;
     };
-    let at = messages.iter().rposition(is_summary)?;
-    messages.drain(..=at).next_back()
+    messages.drain(..cut);
+    if let Some(summary) = messages.first_mut() {
+        summary.summary = Summary::Finished;
+    }
 }
 
 /// Hides a message and all after it, or its later parts and all after it.

@@ -1,6 +1,7 @@
 //! The layout of JSON documents: `session/<project>/<session>.json`,
 //! `message/<session>/*.json`, and `part/<message>/*.json` or, in old ones,
-//! `part/*.json`.
+//! `part/*.json`. The oldest has `session/{info,message,part}` with a folder for
+//! each session around a message's parts.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,9 @@ use crate::source::{records, torn};
 const FIRST_MESSAGES: usize = 16;
 /// The largest document that is read for a list, in bytes.
 const MAX_LISTED_BYTES: u64 = 1024 * 1024;
+
+/// Where sessions lay in the oldest layout.
+const OLDEST: &str = "session/info";
 
 #[derive(Default, Deserialize)]
 struct SessionData {
@@ -46,7 +50,12 @@ pub(super) fn is_session(bytes: &[u8]) -> bool {
     match serde_json::from_slice::<Value>(bytes) {
         Ok(document) => {
             let has = |key: &str| document.get(key).is_some_and(Value::is_string);
-            has("id") && has("projectID") && document.pointer("/time/created").is_some()
+            let is_oldest = || {
+                let id = document.get("id").and_then(Value::as_str);
+                id.is_some_and(|id| id.starts_with("ses_")) && has("version") && has("title")
+            };
+            let is_known = (has("id") && has("projectID")) || is_oldest();
+            is_known && document.pointer("/time/created").is_some()
         }
         Err(e) => {
             let has = |mark: &[u8]| memchr::memmem::find(bytes, mark).is_some();
@@ -101,9 +110,22 @@ fn session(path: &Path, data: SessionData) -> Stored {
     }
 }
 
-/// The folder that sessions, messages and parts lie in.
+/// The folder that messages and parts lie in. At first they lay beside the
+/// sessions' own.
 fn storage(session: &Path) -> Option<&Path> {
-    session.ancestors().nth(3)
+    let is_oldest = session.parent()?.ends_with(OLDEST);
+    session.ancestors().nth(if is_oldest { 2 } else { 3 })
+}
+
+/// The folder of a message's parts. At first there was one for each session
+/// around it.
+fn parts_of(storage: &Path, session: &str, message: &str) -> PathBuf {
+    let parts = storage.join("part");
+    if storage.join("info").is_dir() && storage.ends_with("session") {
+        parts.join(session).join(message)
+    } else {
+        parts.join(message)
+    }
 }
 
 fn worktree(storage: &Path, project: Option<&str>) -> Option<String> {
@@ -113,7 +135,6 @@ fn worktree(storage: &Path, project: Option<&str>) -> Option<String> {
 }
 
 fn messages(storage: &Path, session: &str, stored: &mut Stored) {
-    let parts = storage.join("part");
     let mut without_folder = HashMap::new();
     let mut seen = HashSet::new();
     for file in message_files(storage, session) {
@@ -128,7 +149,7 @@ fn messages(storage: &Path, session: &str, stored: &mut Stored) {
             stored.skipped += 1;
             continue;
         }
-        let folder = parts.join(&message.id);
+        let folder = parts_of(storage, session, &message.id);
         if records::is_plain_name(&message.id) && folder.is_dir() {
             for file in documents(&folder) {
                 match document(&file, records::MAX_RECORD_BYTES as u64) {
@@ -146,7 +167,7 @@ fn messages(storage: &Path, session: &str, stored: &mut Stored) {
     }
     // Parts of every session lie here, so what can't be read says nothing
     // about this one.
-    for file in documents(&parts) {
+    for file in documents(&storage.join("part")) {
         let data: Option<PartData> = document(&file, records::MAX_RECORD_BYTES as u64);
         let Some(data) = data else { continue };
         let at = data.message.as_ref().and_then(|id| without_folder.get(id));
@@ -175,7 +196,7 @@ pub(super) fn first_said(path: &Path, stored: &Stored) -> Option<String> {
             continue;
         };
         if message.is_user && records::is_plain_name(&message.id) {
-            for file in documents(&storage.join("part").join(&message.id)) {
+            for file in documents(&parts_of(storage, &stored.id, &message.id)) {
                 let data = document(&file, MAX_LISTED_BYTES);
                 message.parts.extend(data.map(|data| part(data, &file)));
             }

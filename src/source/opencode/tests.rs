@@ -198,12 +198,16 @@ fn the_tail_follows_the_summary() {
 }
 
 #[test]
-fn a_tail_that_is_not_there_is_none() {
+fn without_its_tail_a_compaction_cuts_nothing_off() {
     let storage = Storage::new("");
     storage
         .user("a", 1, "old")
-        .compaction(4, r#","tail_start_id":"gone""#, DONE);
-    assert_eq!(conversation(&storage.read()), ["checkpoint: summary"]);
+        .compaction(4, r#","tail_start_id":"gone""#, DONE)
+        .user("b", 9, "new");
+    assert_eq!(
+        conversation(&storage.read()),
+        ["user: old", "checkpoint: summary", "user: new"]
+    );
 }
 
 #[test]
@@ -245,6 +249,12 @@ fn a_summary_of_a_version_without_requests_stands_for_all_before_it() {
             .user("b", 3, "old too")
             .message("t", 4, &summary, &[&said("second")])
             .message("u", 5, &summary, &[])
+            .message(
+                "v",
+                5,
+                &format!(r#"{summary},"error":{{}}"#),
+                &[&said("no")],
+            )
             .user("c", 6, "new");
         assert_eq!(
             conversation(&storage.read()),
@@ -349,6 +359,25 @@ fn parts_can_lie_flat() {
         r#"{"id":"prt_2","messageID":"z","type":"text","text":"no"}"#,
     );
     assert_eq!(conversation(&storage.read()), ["user: hi"]);
+}
+
+#[test]
+fn the_oldest_layout_is_read() {
+    let storage = Storage::new("");
+    let session = r#"{"id":"ses_2","version":"0.3.0","title":"Old","time":{"created":5}}"#;
+    storage.put("session/info/ses_2.json", session);
+    storage.put(
+        "session/message/ses_2/a.json",
+        r#"{"id":"a","role":"user","time":{"created":1}}"#,
+    );
+    storage.put(
+        "session/part/ses_2/a/p.json",
+        &format!("{{{}}}", said("hi")),
+    );
+    let read = read_file(&storage.dir.path().join("session/info/ses_2.json")).unwrap();
+    assert_eq!(conversation(&read), ["user: hi"]);
+    assert_eq!(read.session.title().unwrap().text, "Old");
+    assert_eq!(notices(&read), [""; 0]);
 }
 
 #[test]

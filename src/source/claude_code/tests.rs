@@ -4,7 +4,6 @@ mod compactions;
 mod damage;
 mod links;
 mod listing;
-mod nobody;
 mod steps;
 mod voices;
 

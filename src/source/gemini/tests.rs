@@ -436,34 +436,3 @@ fn a_file_cut_or_damaged_anywhere_is_survived() {
         }
     }
 }
-
-#[test]
-fn what_a_compression_left_is_a_checkpoint_and_its_scripted_answer_is_nobodys() {
-    let set =
-        |messages: &[String]| format!(r#"{{"$set":{{"messages":[{}]}}}}"#, messages.join(","));
-    let scripted = "Got it. Thanks for the additional context!";
-    for summary in [
-        "<state_snapshot> <goal>x</goal> </state_snapshot>",
-        "<scratchpad>hm</scratchpad> <state_snapshot>x</state_snapshot>",
-    ] {
-        let left = [
-            user("c", "<session_context>x</session_context>"),
-            user("s", summary),
-            model("k", scripted),
-            user("3", "two"),
-            model("4", scripted),
-        ];
-        let read = read_lines(&[
-            user("1", "one"),
-            model("2", "A1"),
-            set(&left),
-            user("5", "three"),
-        ]);
-        let conversation = capture(&read.session).conversation;
-        let checkpoints: Vec<bool> = conversation.iter().map(|item| item.checkpoint).collect();
-        assert_eq!(checkpoints, [true, false, false, false]);
-        assert_eq!(told(&read), format!(">{summary} >two <{scripted} >three"));
-    }
-    let asked = "what is <state_snapshot> for? and </state_snapshot>?";
-    assert_eq!(conversation(&[user("1", asked)]), format!(">{asked}"));
-}

@@ -18,9 +18,7 @@ fn what_software_says_is_nobodys() {
         with("n", "m", r#""origin":{"kind":"task-notification"}"#),
         with("o", "n", r#""origin":{"kind":"peer","senderTaskId":"t"}"#),
         with("p", "o", r#""origin":{"kind":"peer","from":"x"}"#),
-        with("k", "p", r#""origin":{"kind":"coordinator"}"#),
-        with("w", "k", r#""origin":{"kind":"auto-continuation"}"#),
-        with("v", "w", r#""isVisibleInTranscriptOnly":true"#),
+        with("v", "p", r#""isVisibleInTranscriptOnly":true"#),
         user("c", "v", "<command-name>/x</command-name>"),
         result("r", "c"),
         record(
@@ -42,7 +40,7 @@ fn what_software_says_is_nobodys() {
     let injected = session.session.surface().filter(|event| {
         matches!(&event.payload, Payload::Message { message, .. } if message.source.kind == "plugin")
     });
-    assert_eq!(injected.count(), 8);
+    assert_eq!(injected.count(), 6);
     assert_eq!(session.notices, []);
 }
 
@@ -109,4 +107,29 @@ fn what_stands_in_the_place_of_no_answer_is_none() {
         conversation(&lines),
         ">q >(no content) <it said (no content)"
     );
+}
+
+#[test]
+fn only_an_origin_that_is_human_is_a_persons() {
+    let from = |uuid: &str, parent: &str, kind: &str| {
+        let rest = format!(r#""origin":{{"kind":"{kind}"}},"message":{{"content":"{kind}"}}"#);
+        record("user", uuid, parent, &rest)
+    };
+    let lines = [
+        from("1", "", "human"),
+        from("2", "1", "coordinator"),
+        from("3", "2", "channel"),
+        from("4", "3", "auto-continuation"),
+        from("5", "4", "of-tomorrow"),
+    ];
+    assert_eq!(conversation(&lines), ">human");
+}
+
+#[test]
+fn what_keeps_a_fork_from_being_synced_is_no_news() {
+    let lines = [
+        r#"{"type":"history-suppression","cause":"fork_inherit","sessionId":"s"}"#.to_owned(),
+        user("u", "", "q"),
+    ];
+    assert_eq!(read_lines(&lines).notices, []);
 }

@@ -24,6 +24,9 @@ use crate::tool::Tool;
 /// batch is twice as long, because showing rows costs the same for many.
 const FIRST_BATCH: usize = 64;
 pub(super) const LAST_BATCH: usize = 2048;
+/// Which part of what was read before it a longer batch may be: showing more
+/// rows copies all that are shown, and of a million that takes a while.
+const PART_OF_ALL: usize = 32;
 
 /// How far a refresh is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -335,7 +338,7 @@ impl Library {
                 return outcome;
             }
             rest = later;
-            size = (size * 2).min(LAST_BATCH);
+            size = (size * 2).min(LAST_BATCH.max(progress.done / PART_OF_ALL));
         }
     }
 

@@ -111,10 +111,15 @@ pub fn capture_file(path: &Path) -> Result<ForeignCapture, SourceError> {
     capture_as(adapter_of(path)?, path, None)
 }
 
-/// The path with all the folders that the file is in: what it builds on is
-/// looked for there.
+/// The path with all the folders that the file is in, of a link that of the file
+/// itself: what it builds on is looked for there.
 fn absolute(path: &Path) -> Result<PathBuf, SourceError> {
-    std::path::absolute(path).map_err(|cause| SourceError::Unreadable {
+    let whole = if path.is_symlink() {
+        path.canonicalize()
+    } else {
+        std::path::absolute(path)
+    };
+    whole.map_err(|cause| SourceError::Unreadable {
         path: path.to_owned(),
         cause,
     })

@@ -363,7 +363,7 @@ fn a_file_of_no_tool_is_refused_by_its_name() {
 }
 
 #[test]
-fn a_file_named_from_its_own_folder_is_read_with_what_lies_around_that() {
+fn a_file_named_from_its_own_folder_or_by_a_link_is_read_with_what_lies_around_it() {
     let place = Place::new();
     for file in [
         "codex/v0.171-fork/sessions/2026/12/01/rollout-2026-12-01T20-57-50-01a23366-45b3-7b41-a9dd-77204871a87e.jsonl",
@@ -381,5 +381,13 @@ fn a_file_named_from_its_own_folder_is_read_with_what_lies_around_that() {
         let read: Value = serde_json::from_slice(&beside.output().unwrap().stdout).unwrap();
         assert_eq!(read["data"], whole["data"], "{file}");
         assert_eq!(read["warnings"], json!([]));
+        #[cfg(unix)]
+        {
+            let link = place.path("link");
+            std::os::unix::fs::symlink(&path, &link).unwrap();
+            let read = place.json(&["prepare", "--file", "link", "--json"]);
+            assert_eq!(read["data"], whole["data"], "a link to {file}");
+            std::fs::remove_file(link).unwrap();
+        }
     }
 }

@@ -373,9 +373,7 @@ fn read_one<S: Sink>(path: &Path, note: Option<&str>) -> Result<Foreign<S>, Sour
 }
 
 fn about(path: &Path, header: Option<&Row>, first_time: i64) -> About {
-    // A relative path need not name the folder that its file lies in.
     let folder = || {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let folder = path.parent().and_then(Path::file_name);
         folder.unwrap_or_default().to_string_lossy().into_owned()
     };

@@ -385,15 +385,6 @@ fn without_a_header_the_folder_names_the_session() {
 }
 
 #[test]
-fn a_relative_path_gives_the_same_id() {
-    let file = Path::new("session.jsonl");
-    let of_relative = about(file, None, 0).native_id;
-    let of_absolute = about(&std::path::absolute(file).unwrap(), None, 0).native_id;
-    assert_eq!(of_relative, of_absolute);
-    assert_ne!(of_relative, "");
-}
-
-#[test]
 fn of_types_that_are_not_the_programs_own_only_ignorable_ones_are_no_loss() {
     let row = |kind: &str, keys: &str| {
         let row = format!(r#"{{"type":"{kind}","seq":1,"time":9,"data":{{}}{keys}}}"#);

@@ -88,33 +88,32 @@ pub(super) fn run(out: &mut Output) -> Result<(), CliError> {
 
 /// The sessions whose texts can't be read, and why.
 fn unsearchable(library: &Library) -> Vec<Finding> {
-    let of_index = |error: TextsError, advice| {
-        vec![Finding {
-            code: Some(error.code()),
-            file: None,
-            problem: error.to_string(),
-            advice,
-        }]
+    let of_index = |error: TextsError, advice| Finding {
+        code: Some(error.code()),
+        file: None,
+        problem: error.to_string(),
+        advice,
     };
     let standing = match library.texts_standing() {
         Ok(standing) => standing,
         Err(error) => {
             let advice = "until then nothing that was said is found; all else works";
-            return of_index(error, advice);
+            return vec![of_index(error, advice)];
         }
     };
     let room = library.require_room_for_texts();
-    if let Some(error) = room.err().filter(|_| standing.pending() > 0) {
+    let short = room.err().filter(|_| standing.pending() > 0).map(|error| {
         let advice = "until then what was said in sessions that were not read yet is not found";
-        return of_index(error, advice);
-    }
+        of_index(error, advice)
+    });
     let finding = |(id, problem): (SessionId, String)| Finding {
         code: Some("SESSION_UNSEARCHABLE"),
         file: None,
         problem: format!("the session {id} could not be read for search: {problem}"),
         advice: "what was said in it since is not found; each search tries again",
     };
-    standing.unread.into_iter().map(finding).collect()
+    let unread = standing.unread.into_iter().map(finding);
+    short.into_iter().chain(unread).collect()
 }
 
 fn general(notice: &Notice) -> Finding {

@@ -333,6 +333,12 @@ fn records_without_ids_are_read_in_the_order_of_the_file() {
     assert_eq!(told(&session), ">user <assistant >user");
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
-    std::fs::write(&path, line("user")).unwrap();
-    assert_eq!(testing::read_file(&path).unwrap().tool, Tool::ClaudeCode);
+    let either = [
+        r#","sessionId":"s""#,
+        r#""timestamp":"2026-01-01T00:00:00Z","#,
+    ];
+    for left_out in either.iter().chain([&""]) {
+        std::fs::write(&path, line("user").replacen(left_out, "", 1)).unwrap();
+        assert_eq!(testing::read_file(&path).unwrap().tool, Tool::ClaudeCode);
+    }
 }

@@ -121,7 +121,7 @@ fn storage(session: &Path) -> Option<&Path> {
 /// around it.
 fn parts_of(storage: &Path, session: &str, message: &str) -> PathBuf {
     let parts = storage.join("part");
-    if storage.join("info").is_dir() && storage.ends_with("session") {
+    if storage.ends_with("session") && storage.join("info").is_dir() {
         parts.join(session).join(message)
     } else {
         parts.join(message)
